@@ -40,9 +40,9 @@ typedef enum takt_http_reset {
  * Writes the fields, each ended by CR LF, and a NUL.  `status` and `standing` are those of the
  * callback, `limit` and `key` (NULL: none) are those that were tried.  Retry-After appears only
  * with TAKT_E_NO_SLOT, and not if the cost can never be given.  With several rules both fields name
- * them NAME-1, NAME-2, ... after NAME, which is what all of them allow; a unit that the policy names
- * is told as `qu`.  With `within` the policy is the limit's own, what remains is that of the level
- * with the least, and RateLimit names no rules.
+ * them NAME-1, NAME-2, ... after NAME, which is what all of them allow; a unit that the policy
+ * names is told as `qu`.  With `within` the policy is the limit's own, what remains is that of the
+ * level with the least, and RateLimit names no rules.
  *
  * Returns the length without the NUL, TAKT_E_NO_LIMIT, or TAKT_E_INVALID (no standing, or `size` is
  * too small; `text` is then empty).
@@ -52,10 +52,11 @@ TAKT_EXPORT int takt_http_fields(const takt_policy *policy, const char *limit, c
                                  char *text, size_t size);
 
 /*
- * Reads the value of a Retry-After field: seconds ("120"), or a date ("Sun, 06 Nov 1994 08:49:37
- * GMT", or one of the two older forms of RFC 9110), relative to `date`, the value of the same
- * answer's Date field (NULL: none; then a date cannot be read).  No clock of this host matters.  A
- * past date is 0; more than 50 years are 50 years.  Blanks around the value are ignored.
+ * Reads the value of a Retry-After field: seconds ("120"; "1.5" is 2), or a date ("Sun, 06 Nov 1994
+ * 08:49:37 GMT", or one of the two older forms of RFC 9110), relative to `date`, the value of the
+ * same answer's Date field (NULL: none; then a date cannot be read).  No clock of this host
+ * matters.  A past date is 0; more than 50 years are 50 years.  Blanks around the value are
+ * ignored.
  *
  * 0, or TAKT_E_INVALID: it is neither, and *for_us does not change.
  */

@@ -75,8 +75,17 @@ typedef enum takt_mode {
 typedef enum takt_learn {
     TAKT_LEARN_OFF,
     /* Programs that read the vendor's header fields should pass on what they say (takt_lower).  The
-     * library only reports this setting. */
-    TAKT_LEARN_HEADERS
+     * library only reports this setting.  HEADERS: RateLimit of the IETF's draft, X-RateLimit-...
+     */
+    TAKT_LEARN_HEADERS,
+    /* Those of this vendor (docs/policy.md). */
+    TAKT_LEARN_OPENAI,
+    TAKT_LEARN_ANTHROPIC,
+    TAKT_LEARN_GITHUB,
+    TAKT_LEARN_SHOPIFY,
+    TAKT_LEARN_DISCORD,
+    /* Those that takt_policy_learn_field names. */
+    TAKT_LEARN_FIELDS
 } takt_learn;
 
 /* What penalties (takt_penalize) do to the rate of a limit's first rule. */
@@ -137,8 +146,12 @@ typedef struct takt_limit_text {
     const char *on_store_failure;
     /* "enforce", "shadow" ("enforce"). */
     const char *mode;
-    /* "off", "headers" ("off"). */
+    /* "off", "headers", "openai", "anthropic", "github", "shopify", "discord", or
+     * "{remaining: HEADER, reset: HEADER, unit: UNIT}" ("off"). */
     const char *learn;
+    /* Where answers state what a request has used: a JSON pointer ("/usage/total_tokens"), several
+     * ("{input_tokens: /usage/in, output_tokens: /usage/out}"), "openai", "anthropic" (nowhere). */
+    const char *settle;
     /* "true": the store gets a keyed hash of each key (takt_options.key_secret) ("false"). */
     const char *key_hash;
     /* Numbers by key: that of a key comes before patterns, and of those the first that matches. */
@@ -235,6 +248,21 @@ TAKT_EXPORT int takt_policy_counts(const takt_policy *policy, const char *limit,
 /* A limit's learn, likewise. */
 TAKT_EXPORT int takt_policy_learn(const takt_policy *policy, const char *limit, takt_learn *learn);
 TAKT_EXPORT const char *takt_learn_name(takt_learn learn);
+
+/* With TAKT_LEARN_FIELDS: the header of the limit's "remaining" or "reset", in lower case, or its
+ * "unit".  NULL: not given.  Owned by the policy. */
+TAKT_EXPORT const char *takt_policy_learn_field(const takt_policy *policy, const char *limit,
+                                                const char *field);
+
+/*
+ * Where the vendor's answers state what a request has used (the limit's settle), by `index` from 0:
+ * a JSON pointer (RFC 6901) and the unit that the limit, or one that it is within, counts; a NULL
+ * unit: the one that the request states.  Of several places for one unit, the first that an answer
+ * has counts.  0, or TAKT_E_NO_LIMIT if there are no more.  Owned by the policy.  The library only
+ * reports this; pass what you read to takt_settle.
+ */
+TAKT_EXPORT int takt_policy_settle(const takt_policy *policy, const char *limit, size_t index,
+                                   const char **unit, const char **pointer);
 
 /* Whether the store gets a keyed hash of each key of the limit: 1 or 0, also 0 for no limit. */
 TAKT_EXPORT int takt_policy_key_hash(const takt_policy *policy, const char *limit);

@@ -36,17 +36,24 @@ static int64_t bounded(int64_t seconds)
     return seconds < SECONDS_MAX ? seconds : SECONDS_MAX;
 }
 
+/* Some vendors write a fraction ("2.0"), which RFC 9110 does not have. It is rounded up. */
 static int read_seconds(const char *value, size_t size, int64_t *seconds)
 {
     int64_t read = 0;
+    bool more = false;
+    size_t i = 0;
 
-    for (size_t i = 0; i < size; i++) {
+    for (; i < size && is_digit(value[i]); i++)
+        read = bounded(10 * read + (value[i] - '0'));
+    if (i == 0 || (i < size && (value[i] != '.' || i + 1 == size)))
+        return TAKT_E_INVALID;
+    for (i++; i < size; i++) {
         if (!is_digit(value[i]))
             return TAKT_E_INVALID;
-        read = bounded(10 * read + (value[i] - '0'));
+        more |= value[i] != '0';
     }
-    *seconds = read;
-    return size > 0 ? 0 : TAKT_E_INVALID;
+    *seconds = bounded(read + more);
+    return 0;
 }
 
 static bool has_form(const char *value, size_t size, const char *form)

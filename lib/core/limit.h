@@ -27,6 +27,7 @@ typedef struct takt_limit {
     takt_on_store_failure on_store_failure;
     takt_mode mode;
     takt_learn learn;
+    struct takt_answers *answers;     /* owned by the policy (policy/answers.h); NULL: none */
     bool key_hash;                    /* stores get hashes of its keys (crypto/key_hash.h) */
     const struct takt_limit *within;  /* owned by the same policy; NULL: none */
     const struct takt_limit *base;    /* of an override: its limit; NULL: not an override */

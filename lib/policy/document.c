@@ -21,6 +21,10 @@
     CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, count, \
                                entry, 0, CYAML_UNLIMITED)
 
+/* libcyaml has no field that is a text or a mapping of texts, so it skips this one: the outline
+ * keeps its text. */
+#define TEXT_OR_PAIRS(key) CYAML_FIELD_IGNORE(key, CYAML_FLAG_OPTIONAL)
+
 static const cyaml_schema_field_t rule_fields[] = {
     OPTIONAL_TEXT("rate", takt_rule_text, rate),
     OPTIONAL_TEXT("burst", takt_rule_text, burst),
@@ -79,7 +83,8 @@ static const cyaml_schema_field_t limit_fields[] = {
                             adapt, adapt_fields),
     OPTIONAL_TEXT("on_store_failure", takt_limit_text, on_store_failure),
     OPTIONAL_TEXT("mode", takt_limit_text, mode),
-    OPTIONAL_TEXT("learn", takt_limit_text, learn),
+    TEXT_OR_PAIRS("learn"),
+    TEXT_OR_PAIRS("settle"),
     OPTIONAL_TEXT("key_hash", takt_limit_text, key_hash),
     OPTIONAL_LIST("overrides", takt_limit_text, overrides, override_count, &override_schema),
     CYAML_FIELD_END,

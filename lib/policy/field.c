@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/quote.h"
+#include "base/suggest.h"
 #include "base/time_text.h"
 
 int takt_field_refuse(const char *field, int code, takt_error *error)
@@ -34,6 +35,29 @@ int takt_field_read_count(const char *field, const char *text, int64_t max, int6
                          field, takt_quote(text, quoted), max);
     *value = read;
     return 0;
+}
+
+int takt_field_read_word(const char *field, const char *text, const char *const *words,
+                         size_t count, size_t *word, takt_error *error)
+{
+    char quoted[TAKT_QUOTE_SIZE], all[120] = "";
+    takt_suggestion suggestion;
+    takt_suggest_begin(&suggestion, text);
+    for (*word = 0; *word < count; ++*word) {
+        if (strcmp(text, words[*word]) == 0)
+            return 0;
+        takt_suggest_offer(&suggestion, words[*word]);
+        takt_field_append(all, sizeof all, "%s%s",
+                          *word == 0           ? ""
+                          : *word + 1 == count ? " or "
+                                               : ", ",
+                          words[*word]);
+    }
+    takt_quote(text, quoted);
+    if (suggestion.best != NULL)
+        return takt_fail(error, TAKT_E_POLICY, "%s: there is no %s; did you mean \"%s\"?", field,
+                         quoted, suggestion.best);
+    return takt_fail(error, TAKT_E_POLICY, "%s: there is no %s; write %s", field, quoted, all);
 }
 
 void takt_field_append(char *text, size_t size, const char *format, ...)

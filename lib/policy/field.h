@@ -20,6 +20,10 @@ int takt_field_refuse(const char *field, int code, takt_error *error);
 int takt_field_read_count(const char *field, const char *text, int64_t max, int64_t *value,
                           takt_error *error);
 
+/* Reads one word of a list as its place in the list. */
+int takt_field_read_word(const char *field, const char *text, const char *const *words,
+                         size_t count, size_t *word, takt_error *error);
+
 /* Appends to a text of `size` bytes, cut to fit. The text may already be full. */
 __attribute__((format(printf, 3, 4))) void takt_field_append(char *text, size_t size,
                                                              const char *format, ...);

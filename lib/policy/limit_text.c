@@ -13,9 +13,9 @@
 
 #include "base/fail.h"
 #include "base/quote.h"
-#include "base/suggest.h"
 #include "base/time_text.h"
 #include "policy/adapt_text.h"
+#include "policy/answers.h"
 #include "policy/field.h"
 #include "policy/rule_text.h"
 #include "policy/unit_text.h"
@@ -91,30 +91,6 @@ static int read_lookahead(const char *text, int64_t *lookahead_us, takt_error *e
     return 0;
 }
 
-/* Reads one word of a list. */
-static int read_word(const char *field, const char *text, const char *const *words, size_t count,
-                     size_t *word, takt_error *error)
-{
-    char quoted[TAKT_QUOTE_SIZE], all[80] = "";
-    takt_suggestion suggestion;
-    takt_suggest_begin(&suggestion, text);
-    for (*word = 0; *word < count; ++*word) {
-        if (strcmp(text, words[*word]) == 0)
-            return 0;
-        takt_suggest_offer(&suggestion, words[*word]);
-        takt_field_append(all, sizeof all, "%s%s",
-                          *word == 0           ? ""
-                          : *word + 1 == count ? " or "
-                                               : ", ",
-                          words[*word]);
-    }
-    takt_quote(text, quoted);
-    if (suggestion.best != NULL)
-        return takt_fail(error, TAKT_E_POLICY, "%s: there is no %s; did you mean \"%s\"?", field,
-                         quoted, suggestion.best);
-    return takt_fail(error, TAKT_E_POLICY, "%s: there is no %s; write %s", field, quoted, all);
-}
-
 static const char *const failure_names[] = {
     [TAKT_ON_STORE_FAILURE_WAIT] = "wait",
     [TAKT_ON_STORE_FAILURE_CLOSED] = "closed",
@@ -129,12 +105,6 @@ static const char *const mode_names[] = {
 };
 #define MODE_COUNT (sizeof mode_names / sizeof mode_names[0])
 
-static const char *const learn_names[] = {
-    [TAKT_LEARN_OFF] = "off",
-    [TAKT_LEARN_HEADERS] = "headers",
-};
-#define LEARN_COUNT (sizeof learn_names / sizeof learn_names[0])
-
 const char *takt_on_store_failure_name(takt_on_store_failure mode)
 {
     return (size_t)mode < FAILURE_COUNT ? failure_names[mode] : "unknown";
@@ -145,17 +115,12 @@ const char *takt_mode_name(takt_mode mode)
     return (size_t)mode < MODE_COUNT ? mode_names[mode] : "unknown";
 }
 
-const char *takt_learn_name(takt_learn learn)
-{
-    return (size_t)learn < LEARN_COUNT ? learn_names[learn] : "unknown";
-}
-
 static int read_on_store_failure(const char *text, takt_on_store_failure *mode, takt_error *error)
 {
     size_t word = TAKT_ON_STORE_FAILURE_WAIT;
     int code = text == NULL ? 0
-                            : read_word("on_store_failure", text, failure_names, FAILURE_COUNT,
-                                        &word, error);
+                            : takt_field_read_word("on_store_failure", text, failure_names,
+                                                   FAILURE_COUNT, &word, error);
     if (code == 0)
         *mode = (takt_on_store_failure)word;
     return code;
@@ -164,18 +129,10 @@ static int read_on_store_failure(const char *text, takt_on_store_failure *mode, 
 static int read_mode(const char *text, takt_mode *mode, takt_error *error)
 {
     size_t word = TAKT_MODE_ENFORCE;
-    int code = text == NULL ? 0 : read_word("mode", text, mode_names, MODE_COUNT, &word, error);
+    int code =
+        text == NULL ? 0 : takt_field_read_word("mode", text, mode_names, MODE_COUNT, &word, error);
     if (code == 0)
         *mode = (takt_mode)word;
-    return code;
-}
-
-static int read_learn(const char *text, takt_learn *learn, takt_error *error)
-{
-    size_t word = TAKT_LEARN_OFF;
-    int code = text == NULL ? 0 : read_word("learn", text, learn_names, LEARN_COUNT, &word, error);
-    if (code == 0)
-        *learn = (takt_learn)word;
     return code;
 }
 
@@ -183,7 +140,7 @@ static int read_key_hash(const char *text, bool *key_hash, takt_error *error)
 {
     static const char *const words[] = {"false", "true"};
     size_t word = 0;
-    int code = text == NULL ? 0 : read_word("key_hash", text, words, 2, &word, error);
+    int code = text == NULL ? 0 : takt_field_read_word("key_hash", text, words, 2, &word, error);
     if (code == 0)
         *key_hash = word == 1;
     return code;
@@ -200,8 +157,9 @@ static const char *const full_names[] = {
 static int read_when_full(const char *text, takt_limit *limit, takt_error *error)
 {
     size_t word = TAKT_WHEN_FULL_REFUSE;
-    int code =
-        text == NULL ? 0 : read_word("when_full", text, full_names, FULL_COUNT, &word, error);
+    int code = text == NULL
+                   ? 0
+                   : takt_field_read_word("when_full", text, full_names, FULL_COUNT, &word, error);
     if (code != 0)
         return code;
     if (text != NULL && limit->numbers.max_waiting == 0)
@@ -315,7 +273,7 @@ int takt_limit_read(const takt_limit_text *text, takt_limit *limit, takt_error *
     if (code == 0)
         code = read_mode(text->mode, &read.mode, error);
     if (code == 0)
-        code = read_learn(text->learn, &read.learn, error);
+        code = takt_learn_read(text->learn, &read.learn, error);
     if (code == 0)
         code = read_key_hash(text->key_hash, &read.key_hash, error);
     read.numbers.rule_count = (int)text->rule_count;
@@ -376,8 +334,7 @@ void takt_limit_describe(const takt_limit *limit, const char *within, char *text
                           takt_on_store_failure_name(limit->on_store_failure));
     if (limit->mode != TAKT_MODE_ENFORCE)
         takt_field_append(text, size, ", mode %s", takt_mode_name(limit->mode));
-    if (limit->learn != TAKT_LEARN_OFF)
-        takt_field_append(text, size, ", learn %s", takt_learn_name(limit->learn));
+    takt_answers_describe(limit, text, size);
     if (limit->key_hash)
         takt_field_append(text, size, ", key_hash");
     if (within != NULL)

@@ -43,9 +43,14 @@ static int read_limits(policy_reading *reading, takt_error *error)
             reading,
             takt_fail(error, TAKT_E_POLICY, "limits: are missing; write at least one limit"), "",
             error);
+    size_t text_count, at = 0;
+    const takt_outline_text *texts = takt_outline_texts(reading->outline, &text_count);
     for (unsigned i = 0; i < document->limit_count; i++) {
         char within[32];
-        int code = takt_policy_add(reading->policy, &document->limits[i], error);
+        takt_limit_text limit = document->limits[i];
+        for (; at < text_count && texts[at].entry == i; at++)
+            *(strcmp(texts[at].key, "learn") == 0 ? &limit.learn : &limit.settle) = texts[at].text;
+        int code = takt_policy_add(reading->policy, &limit, error);
         if (code == 0)
             continue;
         snprintf(within, sizeof within, "limits[%u].", i);

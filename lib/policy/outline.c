@@ -16,11 +16,12 @@
 #include "base/fail.h"
 #include "base/quote.h"
 #include "policy/outline_nodes.h"
+#include "policy/pairs.h"
 #include "policy/schema.h"
 #include "policy/syntax.h"
 
 #define VALUE_SIZE_MAX 4096
-#define FIELDS_MAX     16
+#define FIELDS_MAX     24
 
 typedef struct walker {
     yaml_parser_t parser;
@@ -109,6 +110,9 @@ static int refuse_kind(walker *walk, const yaml_event_t *event, const cyaml_sche
     bool is_text = event->type == YAML_SCALAR_EVENT;
     if (schema->type == CYAML_STRING)
         return refuse(walk, line, path, "is %s; write one value", kind_of(event));
+    if (schema->type == CYAML_IGNORE)
+        return refuse(walk, line, path,
+                      "is %s; write one value, or a mapping such as {NAME: VALUE}", kind_of(event));
     if (schema->type == CYAML_SEQUENCE)
         return refuse(walk, line, path, "is %s; write a list, with \"- \" before each entry",
                       kind_of(event));
@@ -196,6 +200,64 @@ static int walk_mapping(walker *walk, uint32_t node, const cyaml_schema_value_t 
     }
 }
 
+/* Reads a name or a value of a mapping of texts, and appends it. The end of the mapping: *ends. */
+static int read_pair_part(walker *walk, const char *path, char text[TAKT_PAIRS_TEXT_SIZE],
+                          bool is_value, bool *ends)
+{
+    yaml_event_t event;
+    int code = next_event(walk, &event);
+    if (code != 0)
+        return code;
+    size_t line = event.start_mark.line + 1, used = strlen(text);
+    *ends = !is_value && event.type == YAML_MAPPING_END_EVENT;
+    if (!*ends)
+        code = check_properties(walk, &event, path);
+    if (code == 0 && !*ends && event.type != YAML_SCALAR_EVENT)
+        code = refuse(walk, line, path, "has %s inside; write NAME: VALUE", kind_of(&event));
+    else if (code == 0 && !*ends)
+        code = check_text(walk, &event, line, path);
+    if (code == 0 && !*ends) {
+        const char *part = (const char *)event.data.scalar.value;
+        if (part[0] == '\0' || strpbrk(part, ",{}") != NULL)
+            code = refuse(walk, line, path,
+                          "has an empty name or value, or one with a comma or a brace; write "
+                          "NAME: VALUE without them");
+        else
+            snprintf(text + used, TAKT_PAIRS_TEXT_SIZE - used, "%s%s",
+                     is_value    ? ": "
+                     : used == 1 ? ""
+                                 : ", ",
+                     part);
+        if (code == 0 && strlen(text) > TAKT_PAIRS_TEXT_SIZE - 3)
+            code = refuse(walk, line, path, "is too long; write less");
+    }
+    yaml_event_delete(&event);
+    return code;
+}
+
+/* Keeps a text, or a mapping of texts on one line, for a field that the schema skips. */
+static int keep_text(walker *walk, uint32_t node, const yaml_event_t *event, size_t line,
+                     const char *path)
+{
+    char text[TAKT_PAIRS_TEXT_SIZE] = "{", *kept;
+    bool ends = event->type == YAML_SCALAR_EVENT;
+    const char *source = ends ? (const char *)event->data.scalar.value : text;
+    int code = ends ? check_text(walk, event, line, path) : 0;
+    while (code == 0 && !ends) {
+        code = read_pair_part(walk, path, text, false, &ends);
+        if (code == 0 && !ends)
+            code = read_pair_part(walk, path, text, true, &ends);
+        else if (code == 0)
+            strcat(text, "}");
+    }
+    if (code != 0)
+        return code;
+    kept = strdup(source);
+    if (kept == NULL || !takt_outline_keep(walk->outline, node, kept))
+        return takt_fail(walk->error, TAKT_E_NOMEM, "no memory");
+    return 0;
+}
+
 static int walk_event(walker *walk, uint32_t node, const cyaml_schema_value_t *schema,
                       const yaml_event_t *event);
 
@@ -238,6 +300,8 @@ static int walk_event(walker *walk, uint32_t node, const cyaml_schema_value_t *s
     at->column = (uint32_t)event->start_mark.column + 1;
     if (schema->type == CYAML_STRING && event->type == YAML_SCALAR_EVENT)
         return check_text(walk, event, at->line, path);
+    if (schema->type == CYAML_IGNORE && event->type != YAML_SEQUENCE_START_EVENT)
+        return keep_text(walk, node, event, at->line, path);
     if (schema->type == CYAML_SEQUENCE && event->type == YAML_SEQUENCE_START_EVENT)
         return walk_sequence(walk, node, schema);
     if (schema->type == CYAML_MAPPING && event->type == YAML_MAPPING_START_EVENT)

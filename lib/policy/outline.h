@@ -5,6 +5,8 @@
 #ifndef TAKT_POLICY_OUTLINE_H
 #define TAKT_POLICY_OUTLINE_H
 
+#include <stdint.h>
+
 #include <cyaml/cyaml.h>
 
 #include "policy/source.h"
@@ -30,5 +32,17 @@ void takt_outline_free(takt_outline *outline); /* NULL is harmless */
 /* The position of the value with a path of `size` bytes ("limits[1].rules[0].rate"). If the path is
  * not in the file, the position of its nearest parent. */
 takt_mark takt_outline_find(const takt_outline *outline, const char *path, size_t size);
+
+/*
+ * The texts of the fields that the schema skips (CYAML_IGNORE), in the order of the file: fields of
+ * list entries that are a text or a mapping of texts.  A mapping is written as pairs.h reads it.
+ */
+typedef struct takt_outline_text {
+    uint32_t entry;  /* which entry of its list, from 0 */
+    const char *key; /* the schema's string */
+    char *text;
+} takt_outline_text;
+
+const takt_outline_text *takt_outline_texts(const takt_outline *outline, size_t *count);
 
 #endif

@@ -29,8 +29,35 @@ void takt_outline_free(takt_outline *outline)
 {
     if (outline == NULL)
         return;
+    for (size_t i = 0; i < outline->text_count; i++)
+        free(outline->texts[i].text);
+    free(outline->texts);
     free(outline->nodes);
     free(outline);
+}
+
+bool takt_outline_keep(takt_outline *outline, uint32_t node, char *text)
+{
+    if (outline->text_count == outline->text_capacity) {
+        size_t capacity = outline->text_capacity > 0 ? outline->text_capacity * 2 : 8;
+        takt_outline_text *texts = realloc(outline->texts, capacity * sizeof *texts);
+        if (texts == NULL) {
+            free(text);
+            return false;
+        }
+        outline->texts = texts;
+        outline->text_capacity = capacity;
+    }
+    const takt_node *at = &outline->nodes[node];
+    outline->texts[outline->text_count++] =
+        (takt_outline_text){outline->nodes[at->parent].index, at->key, text};
+    return true;
+}
+
+const takt_outline_text *takt_outline_texts(const takt_outline *outline, size_t *count)
+{
+    *count = outline->text_count;
+    return outline->texts;
 }
 
 void takt_outline_path(const takt_outline *outline, uint32_t node, char *path, size_t size)

@@ -5,6 +5,7 @@
 #ifndef TAKT_POLICY_OUTLINE_NODES_H
 #define TAKT_POLICY_OUTLINE_NODES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,11 +21,17 @@ typedef struct takt_node {
 struct takt_outline {
     takt_node *nodes; /* the first is the root */
     uint32_t count, capacity;
+    takt_outline_text *texts; /* in the order of the file */
+    size_t text_count, text_capacity;
 };
 
 /* Appends a node and returns its number. 0, the number of the root: no memory. */
 uint32_t takt_outline_add(takt_outline *outline, uint32_t parent, const char *key, uint32_t index,
                           uint32_t line, uint32_t column);
+
+/* Keeps the text of a field that is a text or a mapping of texts; takes it over.  False: no memory,
+ * and the text is freed. */
+bool takt_outline_keep(takt_outline *outline, uint32_t node, char *text);
 
 /* Writes the path of a node with a NUL, cut to size. The path of the root is empty. */
 void takt_outline_path(const takt_outline *outline, uint32_t node, char *path, size_t size);

@@ -145,6 +145,7 @@ static int read_limit(const takt_limit_text *of, const takt_override_text *text,
         return code;
     limit->access = access;
     limit->base = base;
+    limit->answers = base->answers;
     limit->overrides = NULL;
     return 0;
 }

@@ -15,9 +15,11 @@
 #include "base/quote.h"
 #include "base/suggest.h"
 #include "base/time_text.h"
+#include "policy/answers.h"
 #include "policy/field.h"
 #include "policy/limit_text.h"
 #include "policy/overrides.h"
+#include "policy/unit_text.h"
 
 #define CAPACITY_FIRST 8
 #define REVISION_MAX   INT64_C(9007199254740991) /* 2^53 - 1: exact in scripts, too */
@@ -40,6 +42,7 @@ void takt_policy_free(takt_policy *policy)
         return;
     for (size_t i = 0; i < policy->limit_count; i++) {
         takt_overrides_free(policy->limits[i]->overrides);
+        takt_answers_free(policy->limits[i]->answers);
         free(policy->limits[i]);
         free(policy->within[i]);
     }
@@ -163,8 +166,10 @@ int takt_policy_add(takt_policy *policy, const takt_limit_text *text, takt_error
         code = takt_fail(error, TAKT_E_NOMEM, "no memory");
     if (code == 0) {
         *limit = read;
-        code = takt_overrides_read(text, limit, error);
+        code = takt_answers_read(text, limit, error);
     }
+    if (code == 0 && (code = takt_overrides_read(text, limit, error)) != 0)
+        takt_answers_free(limit->answers);
     if (code != 0) {
         free(limit);
         free(within);
@@ -263,6 +268,18 @@ static void set_within(takt_limit *limit, const takt_limit *outer)
         override->within = outer;
 }
 
+static int check_answers(const takt_policy *policy, takt_error *error)
+{
+    for (size_t i = 0; i < policy->limit_count; i++) {
+        int code = takt_answers_check(policy->limits[i], error);
+        if (code == 0)
+            continue;
+        takt_fail_prefix(error, "limits[%zu].", i);
+        return code;
+    }
+    return 0;
+}
+
 int takt_policy_check(const takt_policy *policy, takt_error *error)
 {
     if (policy == NULL)
@@ -277,7 +294,9 @@ int takt_policy_check(const takt_policy *policy, takt_error *error)
             set_within(policy->limits[i], outer);
     }
     int code = refuse_circles(policy, error);
-    return code == 0 ? refuse_depth(policy, error) : code;
+    if (code == 0)
+        code = refuse_depth(policy, error);
+    return code == 0 ? check_answers(policy, error) : code;
 }
 
 /* Replaces an owned text by a copy of `text`. */
@@ -433,12 +452,7 @@ int takt_policy_rate(const takt_policy *policy, const char *name, const char *ke
 int takt_policy_counts(const takt_policy *policy, const char *name, const char *unit)
 {
     const takt_limit *limit = find(policy, name);
-    if (limit == NULL || strcmp(unit, "requests") != 0)
-        return limit != NULL && limit->unit[0] != '\0' && strcmp(limit->unit, unit) == 0;
-    for (int i = 0; i < limit->numbers.rule_count; i++)
-        if (limit->numbers.rules[i].unit == TAKT_UNIT_REQUESTS)
-            return 1;
-    return 0;
+    return limit != NULL && takt_unit_is_counted(limit, unit);
 }
 
 int takt_policy_learn(const takt_policy *policy, const char *name, takt_learn *learn)
@@ -448,6 +462,26 @@ int takt_policy_learn(const takt_policy *policy, const char *name, takt_learn *l
         return TAKT_E_NO_LIMIT;
     *learn = limit->learn;
     return 0;
+}
+
+const char *takt_policy_learn_field(const takt_policy *policy, const char *name, const char *field)
+{
+    const takt_limit *limit = find(policy, name);
+    const struct takt_answers *answers = limit != NULL ? limit->answers : NULL;
+    if (answers == NULL || field == NULL)
+        return NULL;
+    const char *value = strcmp(field, "remaining") == 0 ? answers->remaining
+                        : strcmp(field, "reset") == 0   ? answers->reset
+                        : strcmp(field, "unit") == 0    ? answers->unit
+                                                        : "";
+    return value[0] != '\0' ? value : NULL;
+}
+
+int takt_policy_settle(const takt_policy *policy, const char *name, size_t index, const char **unit,
+                       const char **pointer)
+{
+    const takt_limit *limit = find(policy, name);
+    return limit != NULL ? takt_answers_place(limit, index, unit, pointer) : TAKT_E_NO_LIMIT;
 }
 
 int takt_policy_key_hash(const takt_policy *policy, const char *name)

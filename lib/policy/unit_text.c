@@ -14,7 +14,7 @@
 
 #define REQUESTS "requests"
 
-static bool is_name(const char *text)
+bool takt_unit_is_name(const char *text)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
@@ -60,7 +60,7 @@ static int read_default(const takt_rule_text *rule, unsigned index, takt_limit *
 static int read_unit(const takt_rule_text *rule, unsigned index, unsigned *first, takt_limit *limit,
                      takt_error *error)
 {
-    if (!is_name(rule->counts))
+    if (!takt_unit_is_name(rule->counts))
         return refuse_name(rule->counts, index, error);
     if (limit->unit[0] == '\0') {
         strcpy(limit->unit, rule->counts);
@@ -107,4 +107,14 @@ int takt_units_read(const takt_rule_text *rules, unsigned count, takt_limit *lim
                              i);
     }
     return code == 0 ? check_unnamed(rules, count, first, limit, error) : code;
+}
+
+bool takt_unit_is_counted(const takt_limit *limit, const char *unit)
+{
+    if (strcmp(unit, REQUESTS) != 0)
+        return limit->unit[0] != '\0' && strcmp(limit->unit, unit) == 0;
+    for (int i = 0; i < limit->numbers.rule_count; i++)
+        if (limit->numbers.rules[i].unit == TAKT_UNIT_REQUESTS)
+            return true;
+    return false;
 }

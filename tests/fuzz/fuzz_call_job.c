@@ -89,7 +89,9 @@ static void check_spec(const takt_caller_spec *spec)
         require(spec->expect[i].from <= spec->expect[i].to);
         require(takt_caller_spec_expects(spec, spec->expect[i].to));
     }
-    require(!spec->settle || takt_caller_pointer_check(spec->settle) == NULL);
+    require(spec->settle_count >= 0 && spec->settle_count <= TAKT_AMOUNTS_MAX);
+    for (int i = 0; i < spec->settle_count; i++)
+        require(takt_caller_pointer_check(spec->settle[i].pointer) == NULL);
     require(!takt_caller_spec_expects(spec, 99) && !takt_caller_spec_expects(spec, 600));
 }
 
@@ -125,7 +127,7 @@ static void check_job(const json_t *fields)
     check_spec(&spec);
     require(takt_caller_spec_read(fields, &allowed, true, &again, NULL) == 0);
     require(again.method == spec.method && again.url == spec.url && again.body == spec.body);
-    require(again.settle == spec.settle);
+    require(again.settle_count == spec.settle_count);
     require(again.timeout_us == spec.timeout_us && again.expect_count == spec.expect_count);
 }
 

@@ -31,13 +31,19 @@ static int64_t read_or_untouched(const char *value, const char *date)
 static int64_t expected_of_number(const char *value)
 {
     size_t first = strspn(value, " \t"), digits = strspn(value + first, "0123456789");
-    size_t last = first + digits + strspn(value + first + digits, " \t");
+    const char *rest = value + first + digits;
     int64_t seconds = 0;
+    bool more = false;
 
-    if (digits == 0 || value[last] != '\0')
+    if (digits > 0 && rest[0] == '.' && strspn(rest + 1, "0123456789") > 0) {
+        more = strspn(rest + 1, "0") < strspn(rest + 1, "0123456789");
+        rest += 1 + strspn(rest + 1, "0123456789");
+    }
+    if (digits == 0 || rest[strspn(rest, " \t")] != '\0')
         return -7;
     for (size_t i = 0; i < digits && seconds <= SECONDS_MAX; i++)
         seconds = 10 * seconds + (value[first + i] - '0');
+    seconds += more;
     return (seconds < SECONDS_MAX ? seconds : SECONDS_MAX) * SECOND;
 }
 

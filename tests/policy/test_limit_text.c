@@ -184,7 +184,8 @@ Test(limit_text, refuses_with_the_field_first)
         {{.name = "a", .rules = good, .rule_count = 1, .key_hash = "yes"},
          "key_hash: there is no \"yes\"; write false or true"},
         {{.name = "a", .rules = good, .rule_count = 1, .learn = "yes"},
-         "learn: there is no \"yes\"; write off or headers"},
+         "learn: there is no \"yes\"; write off, headers, openai, anthropic, github, shopify or "
+         "discord"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         takt_limit limit = {.numbers.rule_count = 77};

@@ -13,7 +13,7 @@
     "rate, burst, algorithm, align, timezone, queue, counts, default_amount and guard"
 #define LIMIT_FIELDS                                                                               \
     "name, rules, lookahead, headroom, within, max_waiting, when_full, priority, concurrency, "    \
-    "lease, adapt, on_store_failure, mode, learn, key_hash and overrides"
+    "lease, adapt, on_store_failure, mode, learn, settle, key_hash and overrides"
 #define FIELD(field) LIMIT "    " field "\n"
 #define RULE(field)  "limits:\n  - name: a\n    rules:\n      - rate: 5/s\n        " field "\n"
 #define EMPTY        "the policy is empty; write at least limits: with one limit"

@@ -225,6 +225,69 @@ def settles(report, here, peer):
                  and here.peek('unit')['remaining'] == 997, 'of one unit', f'{told(done)}{here.peek("inner")}')
 
 
+def settles_units(report, here, peer):
+    """
+    Several places, one for each unit: of the job, or of its limit. What an answer states is settled, the rest stays.
+    A vendor's own places are those of its answers, also as events.
+    """
+    limits = """limits:
+  - name: in
+    rules: [{rate: 1000/h, algorithm: fixed-window, align: first-use, counts: input_tokens}]
+    within: out
+  - name: out
+    rules: [{rate: 1000/h, algorithm: fixed-window, align: first-use, counts: output_tokens, default_amount: 100}]
+"""
+    given = {'': None, 'settle: {input_tokens: /usage/in, output_tokens: /usage/out}': None, 'settle: openai': None,
+             'settle: anthropic': None}
+    for number, line in enumerate(given):
+        here.write(f'{number}.yaml', limits.replace('    within: out\n', f'    within: out\n    {line}\n'))
+        given[line] = f'{number}.yaml'
+    none, both, openai, anthropic = given.values()
+
+    def event(data):
+        return f'event: x\ndata: {json.dumps(data)}\n\n'
+
+    stream = event({'type': 'message_start', 'message': {'usage': {'input_tokens': 300, 'output_tokens': 1}}}) + event(
+        {'type': 'message_delta', 'usage': {'output_tokens': 15}}) + event({'type': 'message_stop'})
+    chat = {'usage': {'prompt_tokens': 300, 'completion_tokens': 15, 'total_tokens': 315}}
+    end = event({'type': 'response.completed', 'response': {'usage': {'input_tokens': 300, 'output_tokens': 15}}})
+    kind = [('Content-Type', 'text/event-stream')]
+    peer.reply = {'/both': answer_of(200, b'{"usage": {"in": 300, "out": 15}}'),
+                  '/half': answer_of(200, b'{"usage": {"out": 15}}'),
+                  '/text': answer_of(200, b'{"usage": {"in": "300", "out": 15}}'),
+                  '/chat': answer_of(200, json.dumps(chat).encode()), '/response': answer_of(200, end.encode(), kind),
+                  '/message': answer_of(200, stream.encode(), kind)}
+
+    def costs(policy, path, left, **fields):
+        here.takt('reset', 'in')
+        here.takt('reset', 'out')
+        done, got, _ = call(here, [{'id': 'a', 'limit': 'in', 'cost': {'input_tokens': 200}, 'url': peer.url + path,
+                                    **fields}, {'id': 'b', 'limit': 'in', 'cost': {'input_tokens': 200},
+                                                'url': peer.url + path, **fields}], '-p', policy)
+        here.until_peek('out', remaining=left[1])
+        standing = (here.peek('in')['remaining'], here.peek('out')['remaining'])
+        report.check(set(got) == {'a', 'b'} and standing == left, f'settled by units: {policy}, {path}, {fields}',
+                     f'{standing}{told(done)}')
+        return done.stderr
+
+    field = {'settle': {'input_tokens': '/usage/in', 'output_tokens': '/usage/out'}}
+    here.write('takt.yaml', here.read(none))
+    said = [costs(none, '/both', (400, 970), **field), costs(both, '/both', (400, 970)),
+            costs(openai, '/chat', (400, 970)), costs(openai, '/response', (400, 970)),
+            costs(anthropic, '/message', (400, 970)),
+            costs(both, '/both', (600, 970), settle={'output_tokens': '/usage/out'})]
+    report.check(not any('not settled' in one for one in said), 'all of it', said)
+    said = costs(both, '/half', (600, 970))
+    report.check(said.count('not settled') == 1 and 'input_tokens: not settled' in said and 'has no' in said,
+                 'what the answer does not state stays, which is said once', said)
+    said = costs(both, '/text', (600, 970))
+    report.check(said.count('not settled') == 1 and 'is the string' in said
+                 and 'a whole number from 0 to 1000000000, so let settle point at one' in said, 'a string is none', said)
+    said = costs(none, '/both', (600, 800), settle={'input_tokens': '/usage/in', 'words': '/usage/in'})
+    report.check(said.count('not settled') == 1 and 'do not count input_tokens, or another unit of its settle' in said,
+                 'a unit that no level counts settles nothing', said)
+
+
 def waits_for_http(report, here, peer):
     """An answer that is none of HTTP may be that of a broken proxy: it is tried again."""
     answers = iter([b'\x00\xff no HTTP\r\n\r\n'])
@@ -463,7 +526,9 @@ def cannot_be_broken_out_of(report, here, peer):
              {'body': 1}, {'body': 'a', 'json': 1}, {'timeout': 30}, {'timeout': '0s'}, {'timeout': '2h'},
              {'expect': []},
              {'expect': 'all'}, {'expect': [99]}, {'expect': ['300-200']},
-             {'settle': 'usage'}, {'settle': '/~'}, {'settle': 7}, {'settle': {'tokens': '/usage'}}]
+             {'settle': 'usage'}, {'settle': '/~'}, {'settle': 7}, {'settle': {}},
+             {'settle': {'tokens': 7}}, {'settle': {'tokens': 'usage'}}, {'settle': {'Tokens': '/usage'}},
+             {'settle': {'requests': '/usage'}}, {'settle': {unit: '/usage' for unit in 'abcde'}}]
     done, got, dead = call(here, [{'id': f'w{n}', 'url': peer.url + '/echo', **one} for n, one in enumerate(wrong)]
                            + ['{"id": "nul", "limit": "fast", "url": "http://127.0.0.1/\\u0000"}',
                               {'id': 'last', 'url': peer.url + '/echo'}])
@@ -532,8 +597,8 @@ def main():
             del os.environ[name]
     with vendor() as peer, vendor() as other:
         for case in (sends_what_the_job_says, only_prepares, ends_by_status, waits_for_the_vendor, pauses_the_fleet,
-                     settles, waits_for_http, bounds_answers, keeps_secrets, takes_null_for_nothing, tells_strange_headers,
-                     cannot_be_broken_out_of, gives_up_at_the_end):
+                     settles, settles_units, waits_for_http, bounds_answers, keeps_secrets, takes_null_for_nothing,
+                     tells_strange_headers, cannot_be_broken_out_of, gives_up_at_the_end):
             with work_place() as here:
                 case(report, here, peer)
                 peer.asked.clear()

@@ -13,7 +13,6 @@
 
 #include "events.h"
 #include "kit/text.h"
-#include "pointer.h"
 
 #define SHOWN_SIZE 80
 
@@ -67,66 +66,75 @@ static void describe(const json_t *value, char said[SHOWN_SIZE + 16])
     }
 }
 
-/* Judges the value at the pointer; NULL: there is none. */
-static takt_caller_cost_verdict judge(const json_t *value, const char *pointer, int64_t *cost,
-                                      char why[COST_WHY_SIZE])
+/* Judges the value at a cost's place; NULL: there is none. */
+static void judge(takt_caller_cost *cost, const json_t *value)
 {
     char shown[SHOWN_SIZE], said[SHOWN_SIZE + 16];
+    const char *pointer = cost->place.pointer;
 
     takt_quote_bytes(pointer, strlen(pointer), shown, sizeof(shown));
     if (!value || json_is_null(value)) {
-        snprintf(why, COST_WHY_SIZE, "the answer has no %s", shown);
-        return TAKT_CALLER_COST_MISSING;
+        snprintf(cost->why, COST_WHY_SIZE, "the answer has no %s", shown);
+        cost->verdict = TAKT_CALLER_COST_MISSING;
+    } else if (is_cost(value, &cost->amount)) {
+        cost->verdict = TAKT_CALLER_COST_FOUND;
+    } else {
+        describe(value, said);
+        snprintf(cost->why, COST_WHY_SIZE,
+                 "%s is %s in the answer; it must be a whole number from 0 to %d, so let settle "
+                 "point at one",
+                 shown, said, TAKT_SETTLED_MAX);
+        cost->verdict = TAKT_CALLER_COST_WRONG;
     }
-    if (is_cost(value, cost))
-        return TAKT_CALLER_COST_FOUND;
-    describe(value, said);
-    snprintf(why, COST_WHY_SIZE, "%s is %s in the answer; it must be a whole number from 0 to %d",
-             shown, said, TAKT_SETTLED_MAX);
-    return TAKT_CALLER_COST_WRONG;
 }
 
-/* Events whose data is not JSON, such as "[DONE]", state nothing. */
-static takt_caller_cost_verdict read_events(const char *pointer, const char *body, size_t size,
-                                            int64_t *cost, char why[COST_WHY_SIZE])
+static void judge_all(takt_caller_cost *costs, int count, const json_t *document)
 {
-    takt_caller_cost_verdict last = judge(NULL, pointer, cost, why);
-    takt_caller_events events;
-    int64_t last_cost = 0;
+    for (int i = 0; i < count; i++)
+        judge(&costs[i], takt_caller_pointer_find(document, costs[i].place.pointer));
+}
 
+/* The last event that has a place counts for it. Events whose data is not JSON, such as "[DONE]",
+ * state nothing. */
+static void read_events(takt_caller_cost *costs, int count, const char *body, size_t size)
+{
+    takt_caller_events events;
+
+    judge_all(costs, count, NULL);
     takt_caller_events_open(&events, body, size);
     while (takt_caller_events_next(&events)) {
         json_t *document = parse(events.data.at, events.data.size);
-        const json_t *value = takt_caller_pointer_find(document, pointer);
-        if (value && !json_is_null(value))
-            last = judge(value, pointer, &last_cost, why);
+        for (int i = 0; i < count; i++) {
+            const json_t *value = takt_caller_pointer_find(document, costs[i].place.pointer);
+            if (value && !json_is_null(value))
+                judge(&costs[i], value);
+        }
         json_decref(document);
     }
     takt_caller_events_close(&events);
-    if (last == TAKT_CALLER_COST_FOUND)
-        *cost = last_cost;
-    return last;
 }
 
-takt_caller_cost_verdict takt_caller_cost_read(const char *pointer, const char *type,
-                                               const char *body, size_t size, int64_t *cost,
-                                               char why[COST_WHY_SIZE])
+static void miss_all(takt_caller_cost *costs, int count, const char *why)
+{
+    for (int i = 0; i < count; i++) {
+        costs[i].verdict = TAKT_CALLER_COST_MISSING;
+        snprintf(costs[i].why, COST_WHY_SIZE, "%s", why);
+    }
+}
+
+void takt_caller_costs_read(takt_caller_cost *costs, int count, const char *type, const char *body,
+                            size_t size)
 {
     json_t *document;
 
     if (size == 0) {
-        strcpy(why, "the answer is empty");
-        return TAKT_CALLER_COST_MISSING;
+        miss_all(costs, count, "the answer is empty");
+    } else if (takt_caller_events_is_type(type)) {
+        read_events(costs, count, body, size);
+    } else if (!(document = parse(body, size))) {
+        miss_all(costs, count, "the answer is not JSON");
+    } else {
+        judge_all(costs, count, document);
+        json_decref(document);
     }
-    if (takt_caller_events_is_type(type))
-        return read_events(pointer, body, size, cost, why);
-    document = parse(body, size);
-    if (!document) {
-        strcpy(why, "the answer is not JSON");
-        return TAKT_CALLER_COST_MISSING;
-    }
-    takt_caller_cost_verdict verdict =
-        judge(takt_caller_pointer_find(document, pointer), pointer, cost, why);
-    json_decref(document);
-    return verdict;
 }

@@ -1,13 +1,15 @@
 /*
- * cost.h: the real cost of a call, as the vendor's answer states it: a number in a JSON document,
- * or in the last of several server-sent events that has it. Whoever makes the call settles the job
- * with it.
+ * cost.h: the real costs of a call, as the vendor's answer states them: numbers in a JSON document,
+ * or each in the last of several server-sent events that has it. settle.h settles the job with
+ * them.
  */
 #ifndef TAKT_WORKERS_CALL_COST_H
 #define TAKT_WORKERS_CALL_COST_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "pointer.h"
 
 #define COST_WHY_SIZE 320
 
@@ -17,13 +19,15 @@ typedef enum takt_caller_cost_verdict {
     TAKT_CALLER_COST_WRONG    /* what stands there is not a cost */
 } takt_caller_cost_verdict;
 
-/*
- * Reads the cost at `pointer` (pointer.h) from an answer's body; `type` is its Content-Type. Found:
- * *cost is 0 to TAKT_SETTLED_MAX. Otherwise *cost is unchanged, and `why` says in one line what was
- * found instead.
- */
-takt_caller_cost_verdict takt_caller_cost_read(const char *pointer, const char *type,
-                                               const char *body, size_t size, int64_t *cost,
-                                               char why[COST_WHY_SIZE]);
+typedef struct takt_caller_cost {
+    takt_caller_place place; /* set by the caller */
+    takt_caller_cost_verdict verdict;
+    int64_t amount;          /* found: 0 to TAKT_SETTLED_MAX */
+    char why[COST_WHY_SIZE]; /* not found: what stands there instead, in one line */
+} takt_caller_cost;
+
+/* Reads the costs at their places from an answer's body; `type` is its Content-Type. */
+void takt_caller_costs_read(takt_caller_cost *costs, int count, const char *type, const char *body,
+                            size_t size);
 
 #endif

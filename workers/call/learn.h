@@ -1,6 +1,6 @@
 /*
- * learn.h: lowers our count of remaining tokens to the vendor's, if the policy says so (`learn:
- * headers`). Never raises it.
+ * learn.h: lowers our count of what is left to the vendor's, if the policy says so (`learn`). Never
+ * raises it.
  */
 #ifndef TAKT_WORKERS_CALL_LEARN_H
 #define TAKT_WORKERS_CALL_LEARN_H
@@ -10,8 +10,10 @@
 
 #include "vendor_fields.h"
 
-/* `age_us`: time since the call was sent; the vendor's numbers are no older. */
-void takt_caller_learn(const takt_job *job, const takt_caller_vendor_word *word, int64_t age_us);
+/* The words of one answer. `age_us`: time since the call was sent; the vendor's numbers are no
+ * older. A word about a unit that the limit does not count is ignored. */
+void takt_caller_learn(const takt_job *job, const takt_caller_vendor_word *words, int count,
+                       int64_t age_us);
 
 /* Whether the vendor's numbers, which must include `remaining`, are still valid at that age. */
 bool takt_caller_learn_holds(const takt_caller_vendor_word *word, int64_t age_us);

@@ -13,11 +13,11 @@
 
 #include "away.h"
 #include "call.h"
-#include "cost.h"
 #include "fail.h"
 #include "learn.h"
 #include "options.h"
 #include "outcome.h"
+#include "settle.h"
 
 #define CONNECTIONS_MAX 256
 #define PAUSE_MAX_US    INT64_C(86400000000) /* one day: a longer Retry-After is cut to it */
@@ -28,7 +28,7 @@ struct takt_caller {
     takt_transfers *transfers;
     takt_caller_call *running;
     takt_caller_away away;
-    bool said_missing, said_wrong; /* answers without a cost, or with a wrong one, were reported */
+    takt_caller_unsettled unsettled;
 };
 
 static void free_call(takt_caller_call *call)
@@ -245,74 +245,14 @@ static void end_too_big(takt_caller_call *call, long status)
 
 static void learn_from(const takt_caller_call *call, long status)
 {
-    takt_caller_vendor_word word;
+    takt_caller_vendor_word words[VENDOR_WORDS_MAX];
+    int count;
 
     if (status == 429 || (status == 503 && call->answer.retry_after[0]))
         return; /* the message in `why` says more */
-    takt_caller_vendor_fields_tell(&call->answer.vendor, takt_caller_answer_date(&call->answer),
-                                   &word);
-    if (word.remaining != VENDOR_UNSAID)
-        takt_caller_learn(call->job, &word, (int64_t)(uv_hrtime() - call->sent_ns) / 1000);
-}
-
-/* Each trouble is reported once, since most likely the next answers have it, too. */
-static void say_unsettled(const takt_caller_call *call, takt_caller_cost_verdict verdict,
-                          const char *why)
-{
-    takt_caller *caller = call->caller;
-    bool *said = verdict == TAKT_CALLER_COST_WRONG ? &caller->said_wrong : &caller->said_missing;
-
-    if (!*said)
-        takt_worker_say("job %s: not settled, its estimated cost counts: %s (reported once)",
-                        takt_job_head_of(call->job)->id, why);
-    *said = true;
-}
-
-/* The place in a job's answer; NULL: none. It states one amount, so the place that the command line
- * names is not for jobs that state several. */
-static const char *pointer_of(const takt_caller_call *call)
-{
-    if (call->spec.settle)
-        return call->spec.settle;
-    return takt_job_head_of(call->job)->amounts[1].unit ? NULL : call->caller->options.settle;
-}
-
-/* The cost is an amount of the unit that the job states one of. Without a rate there is nothing to
- * correct. */
-static void settle(const takt_caller_call *call, int64_t cost)
-{
-    const takt_job_head *head = takt_job_head_of(call->job);
-    takt_amount used = {head->amounts[0].unit, cost};
-    int64_t tokens = 0, period_us = 0;
-
-    if (takt_job_settle(call->job, &used, 1) != TAKT_E_INVALID || used.unit)
-        return;
-    takt_policy_rate(takt_get_policy(takt_job_client(call->job)), head->limit, head->key, &tokens,
-                     &period_us);
-    if (period_us > 0)
-        say_unsettled(call, TAKT_CALLER_COST_WRONG,
-                      "its limit counts a unit, so state an amount of it in the job, like "
-                      "\"cost\": {\"tokens\": 800}");
-}
-
-/* Corrects the job's cost to what the answer states. An answer with an unexpected status need not
- * state it. */
-static void settle_by_answer(const takt_caller_call *call, long status)
-{
-    const takt_caller_answer *answer = &call->answer;
-    const char *pointer = pointer_of(call);
-    takt_caller_cost_verdict verdict;
-    char why[COST_WHY_SIZE];
-    int64_t cost;
-
-    if (!pointer)
-        return;
-    verdict = takt_caller_cost_read(pointer, answer->type, answer->body.at, answer->body.size,
-                                    &cost, why);
-    if (verdict == TAKT_CALLER_COST_FOUND)
-        settle(call, cost);
-    else if (takt_caller_spec_expects(&call->spec, status))
-        say_unsettled(call, verdict, why);
+    count = takt_caller_vendor_fields_tell(&call->answer.vendor,
+                                           takt_caller_answer_date(&call->answer), words);
+    takt_caller_learn(call->job, words, count, (int64_t)(uv_hrtime() - call->sent_ns) / 1000);
 }
 
 static void note_reached(const takt_caller_call *call)
@@ -409,7 +349,7 @@ static void on_done(CURL *handle, CURLcode result, void *data)
     } else if (result != CURLE_OK) {
         end_by_failure(call, result);
     } else {
-        settle_by_answer(call, status);
+        takt_caller_settle(&call->caller->unsettled, call, &call->caller->options, status);
         end_by_status(call, status);
     }
     takt_transfers_put(call->caller->transfers, handle);
@@ -444,6 +384,9 @@ static void start(void *self, takt_job *job)
     made->began_ns = made->sent_ns = uv_hrtime();
     made->answer.body_max = caller->options.response_max;
     made->answer.keep_headers = caller->options.with_headers;
+    if (!caller->options.dry_run)
+        takt_caller_vendor_fields_open(&made->answer.vendor, takt_get_policy(takt_job_client(job)),
+                                       takt_job_head_of(job)->limit);
     made->next = caller->running;
     if (made->next)
         made->next->previous = made;
@@ -478,9 +421,10 @@ static int check(void *self, json_t *fields, takt_job_head *head, takt_error *er
     takt_caller_spec spec;
     int code = takt_caller_spec_read(fields, &caller->options.allowed, false, &spec, error);
 
-    if (code == 0 && spec.settle && head->amounts[1].unit)
-        return takt_caller_fail(error, "settle: it states one amount, and cost has several; leave "
-                                       "settle out, or write one amount");
+    if (code == 0 && spec.settle_count > 0 && !spec.settle[0].unit && head->amounts[1].unit)
+        return takt_caller_fail(error, "settle: it states one amount, and cost has several; write "
+                                       "{\"UNIT\": \"POINTER\"}, leave settle out, or write one "
+                                       "amount");
     return code;
 }
 

@@ -51,8 +51,8 @@ static const struct argp_option options[] = {
      "variables that begin with " SECRETS_PREFIX " need no --secret",
      1},
     {"settle", KEY_SETTLE, "POINTER", 0,
-     "Where JSON answers state the real cost, like /usage/total_tokens, for jobs without a "
-     "\"settle\" (default: jobs cost what they say)",
+     "Where JSON answers state the real cost, like /usage/total_tokens, if neither the job nor its "
+     "limit says so (default: jobs cost what they say)",
      1},
     {"result-headers", KEY_RESULT_HEADERS, "all|none|NAME,...", 0,
      "Headers of the answer in results (default all)", 1},

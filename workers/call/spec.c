@@ -11,7 +11,6 @@
 
 #include "fail.h"
 #include "kit/text.h"
-#include "pointer.h"
 #include "secrets.h"
 
 #define HEADERS_MAX      100
@@ -318,18 +317,54 @@ static int read_expect(const json_t *field, takt_caller_spec *spec, takt_error *
     return 0;
 }
 
+/* Adds one place: where the answer states the amount of a unit; NULL: of the one that is stated. */
+static int read_place(const char *unit, const json_t *field, takt_caller_spec *spec,
+                      takt_error *error)
+{
+    const char *pointer = json_string_value(field), *wrong;
+    const char *dot = unit ? "." : "", *name = unit ? unit : "";
+
+    if (!pointer)
+        return takt_caller_fail(
+            error, "settle%s%s: write a JSON pointer, like \"/usage/total_tokens\"%s", dot, name,
+            unit ? "" : ", or one for each unit, like {\"tokens\": \"/usage\"}");
+    wrong = takt_caller_pointer_check(pointer);
+    if (wrong)
+        return takt_caller_fail(error, "settle%s%s: %s", dot, name, wrong);
+    spec->settle[spec->settle_count++] = (takt_caller_place){unit, pointer};
+    return 0;
+}
+
 static int read_settle(const json_t *field, takt_caller_spec *spec, takt_error *error)
 {
-    const char *wrong;
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    char shown[SHOWN_SIZE];
+    const char *unit;
+    json_t *pointer;
+    int code = 0;
 
     if (!field)
         return 0;
-    spec->settle = json_string_value(field);
-    if (!spec->settle)
+    if (!json_is_object(field))
+        return read_place(NULL, field, spec, error);
+    if (json_object_size(field) == 0 || json_object_size(field) > TAKT_AMOUNTS_MAX)
         return takt_caller_fail(error,
-                                "settle: write a JSON pointer, like \"/usage/total_tokens\"");
-    wrong = takt_caller_pointer_check(spec->settle);
-    return wrong ? takt_caller_fail(error, "settle: %s", wrong) : 0;
+                                "settle: name 1 to %d units, like {\"tokens\": "
+                                "\"/usage/total_tokens\"}",
+                                TAKT_AMOUNTS_MAX);
+    json_object_foreach((json_t *)field, unit, pointer)
+    {
+        if (strspn(unit, allowed) != strlen(unit) || strcmp(unit, "requests") == 0 ||
+            strlen(unit) > TAKT_UNIT_SIZE_MAX)
+            return takt_caller_fail(error,
+                                    "settle: %s is no unit that an answer states; write one that "
+                                    "the limit counts, like \"tokens\"",
+                                    show(unit, strlen(unit), shown));
+        code = read_place(unit, pointer, spec, error);
+        if (code != 0)
+            break;
+    }
+    return code;
 }
 
 int takt_caller_spec_read(const json_t *fields, const takt_caller_allowed *allowed, bool checked,

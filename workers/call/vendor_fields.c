@@ -3,52 +3,60 @@
  */
 #include "vendor_fields.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
-#define NUMBER_MAX INT64_C(1000000000000000) /* what structured fields allow */
-#define EPOCH_MIN  INT64_C(1000000000)       /* a larger number is in seconds of the epoch */
-#define EPOCH_MS   INT64_C(100000000000)     /* a larger number is in milliseconds of the epoch */
+#define SECOND_US INT64_C(1000000)
 
-enum { KIND_IETF, KIND_IETF_FIRST, KIND_X, KIND_X_DASHED };
+/* Kinds of fields: of `learn: headers`, ... */
+enum { IETF, IETF_FIRST, X, X_DASHED, HEADERS_KINDS };
+/* ... of a vendor that counts several units, and of one that counts one. */
+enum { REQUESTS, TOKENS, INPUT, OUTPUT };
+enum { ONE };
+
+static const struct {
+    takt_learn learn;
+    const char *name;
+    int kind;
+    bool is_reset;
+} known[] = {
+    {TAKT_LEARN_HEADERS, "ratelimit-remaining", IETF_FIRST, false},
+    {TAKT_LEARN_HEADERS, "ratelimit-reset", IETF_FIRST, true},
+    {TAKT_LEARN_HEADERS, "x-ratelimit-remaining", X, false},
+    {TAKT_LEARN_HEADERS, "x-ratelimit-reset", X, true},
+    {TAKT_LEARN_HEADERS, "x-rate-limit-remaining", X_DASHED, false},
+    {TAKT_LEARN_HEADERS, "x-rate-limit-reset", X_DASHED, true},
+    {TAKT_LEARN_OPENAI, "x-ratelimit-remaining-requests", REQUESTS, false},
+    {TAKT_LEARN_OPENAI, "x-ratelimit-reset-requests", REQUESTS, true},
+    {TAKT_LEARN_OPENAI, "x-ratelimit-remaining-tokens", TOKENS, false},
+    {TAKT_LEARN_OPENAI, "x-ratelimit-reset-tokens", TOKENS, true},
+    {TAKT_LEARN_ANTHROPIC, "anthropic-ratelimit-requests-remaining", REQUESTS, false},
+    {TAKT_LEARN_ANTHROPIC, "anthropic-ratelimit-requests-reset", REQUESTS, true},
+    {TAKT_LEARN_ANTHROPIC, "anthropic-ratelimit-tokens-remaining", TOKENS, false},
+    {TAKT_LEARN_ANTHROPIC, "anthropic-ratelimit-tokens-reset", TOKENS, true},
+    {TAKT_LEARN_ANTHROPIC, "anthropic-ratelimit-input-tokens-remaining", INPUT, false},
+    {TAKT_LEARN_ANTHROPIC, "anthropic-ratelimit-input-tokens-reset", INPUT, true},
+    {TAKT_LEARN_ANTHROPIC, "anthropic-ratelimit-output-tokens-remaining", OUTPUT, false},
+    {TAKT_LEARN_ANTHROPIC, "anthropic-ratelimit-output-tokens-reset", OUTPUT, true},
+    {TAKT_LEARN_GITHUB, "x-ratelimit-remaining", ONE, false},
+    {TAKT_LEARN_GITHUB, "x-ratelimit-reset", ONE, true},
+    {TAKT_LEARN_SHOPIFY, "x-shopify-shop-api-call-limit", ONE, false},
+    {TAKT_LEARN_DISCORD, "x-ratelimit-remaining", ONE, false},
+    {TAKT_LEARN_DISCORD, "x-ratelimit-reset-after", ONE, true},
+};
+
+static const char *const unit_names[] = {"requests", "tokens", "input_tokens", "output_tokens"};
+
+/* ---- RateLimit of the IETF's draft ------------------------------------------------------------
+ */
+
+typedef struct item {
+    int64_t remaining, reset; /* in seconds */
+} item;
 
 static const char *skip_blanks(const char *at)
 {
     return at + strspn(at, " \t");
-}
-
-static bool is_digit(char byte)
-{
-    return byte >= '0' && byte <= '9';
-}
-
-/* Reads a whole number, 0 or above, and steps over it; a fraction is rounded up. */
-static bool read_number(const char **at, int64_t *number)
-{
-    const char *from = *at;
-    int64_t read = 0;
-    bool more = false;
-
-    for (; is_digit(**at); ++*at)
-        if (read < NUMBER_MAX)
-            read = read * 10 + (**at - '0');
-    if (*at == from || read >= NUMBER_MAX)
-        return false;
-    if (**at == '.')
-        for (++*at; is_digit(**at); ++*at)
-            more |= **at != '0';
-    *number = read + more;
-    return true;
-}
-
-/* The number, if the value is a number and nothing else. */
-static int64_t read_whole(const char *value)
-{
-    int64_t number;
-
-    value = skip_blanks(value);
-    return read_number(&value, &number) && *skip_blanks(value) == '\0' ? number : VENDOR_UNSAID;
 }
 
 /* Steps over a text in double quotes or a token; returns `at` if there is neither. */
@@ -65,12 +73,12 @@ static const char *skip_bare(const char *at)
 /* Reads "=VALUE" after a key. *number is unchanged if the value is not a number. */
 static const char *read_value(const char *at, int64_t *number)
 {
-    int64_t read;
+    int64_t read, millionths;
 
     if (*at != '=')
         return at;
     const char *end = ++at;
-    if (read_number(&end, &read) && strchr(" \t;,", *end)) {
+    if (takt_caller_vendor_number(&end, &read, &millionths) && strchr(" \t;,", *end)) {
         *number = read;
         return end;
     }
@@ -85,7 +93,7 @@ static bool is_word(const char *text, size_t size, const char *word)
 }
 
 /* Reads the parameters of an item: ";r=10;t=5". */
-static const char *read_parameters(const char *at, takt_caller_vendor_word *item)
+static const char *read_parameters(const char *at, item *read)
 {
     while (*(at = skip_blanks(at)) == ';') {
         const char *key = skip_blanks(at + 1);
@@ -93,15 +101,15 @@ static const char *read_parameters(const char *at, takt_caller_vendor_word *item
         int64_t number = VENDOR_UNSAID;
         at = read_value(end, &number);
         if (is_word(key, (size_t)(end - key), "r"))
-            item->remaining = number;
+            read->remaining = number;
         else if (is_word(key, (size_t)(end - key), "t"))
-            item->reset = number;
+            read->reset = number;
     }
     return at;
 }
 
 /* Keeps the one with fewer tokens left; of equals, the later reset. */
-static void keep_min(takt_caller_vendor_word *kept, const takt_caller_vendor_word *other)
+static void keep_min(item *kept, const item *other)
 {
     if (other->remaining == VENDOR_UNSAID)
         return;
@@ -111,75 +119,126 @@ static void keep_min(takt_caller_vendor_word *kept, const takt_caller_vendor_wor
 }
 
 /* Reads a list of items with parameters, or a dictionary. */
-static void read_list(const char *at, takt_caller_vendor_word *word)
+static item read_list(const char *at)
 {
-    takt_caller_vendor_word listed = {VENDOR_UNSAID, VENDOR_UNSAID};
+    item listed = {VENDOR_UNSAID, VENDOR_UNSAID}, least = listed;
 
     for (at = skip_blanks(at); *at; at = skip_blanks(at)) {
-        takt_caller_vendor_word item = {VENDOR_UNSAID, VENDOR_UNSAID};
+        item one = {VENDOR_UNSAID, VENDOR_UNSAID};
         int64_t number = VENDOR_UNSAID;
         const char *name = at, *end = skip_bare(at);
-        at = read_parameters(read_value(end, &number), &item);
+        at = read_parameters(read_value(end, &number), &one);
         if (is_word(name, (size_t)(end - name), "remaining"))
             listed.remaining = number;
         else if (is_word(name, (size_t)(end - name), "reset"))
             listed.reset = number;
-        keep_min(word, &item);
+        keep_min(&least, &one);
         at += strcspn(at, ","); /* skip parts that are unknown here */
         at += *at == ',';
     }
-    keep_min(word, &listed);
+    keep_min(&least, &listed);
+    return least;
+}
+
+static void read_ietf(takt_caller_vendor_fields *fields, const char *value)
+{
+    item before = {fields->counts[IETF], VENDOR_UNSAID}, read = read_list(value);
+
+    if (fields->resets[IETF].us != VENDOR_UNSAID)
+        before.reset = fields->resets[IETF].us / SECOND_US;
+    keep_min(&before, &read);
+    fields->counts[IETF] = before.remaining;
+    if (before.reset == VENDOR_UNSAID)
+        fields->resets[IETF].us = VENDOR_UNSAID;
+    else
+        fields->resets[IETF] = takt_caller_vendor_seconds(before.reset, 0);
+}
+
+/* ---- all fields -------------------------------------------------------------------------------
+ */
+
+static void copy(char *to, size_t size, const char *text)
+{
+    if (text && strlen(text) < size)
+        strcpy(to, text);
+}
+
+void takt_caller_vendor_fields_open(takt_caller_vendor_fields *fields, const takt_policy *policy,
+                                    const char *limit)
+{
+    *fields = (takt_caller_vendor_fields){.learn = TAKT_LEARN_OFF};
+    takt_caller_vendor_fields_begin(fields);
+    if (takt_policy_learn(policy, limit, &fields->learn) != 0 || fields->learn != TAKT_LEARN_FIELDS)
+        return;
+    copy(fields->remaining, sizeof(fields->remaining),
+         takt_policy_learn_field(policy, limit, "remaining"));
+    copy(fields->reset, sizeof(fields->reset), takt_policy_learn_field(policy, limit, "reset"));
+    copy(fields->unit, sizeof(fields->unit), takt_policy_learn_field(policy, limit, "unit"));
 }
 
 void takt_caller_vendor_fields_begin(takt_caller_vendor_fields *fields)
 {
-    for (int i = 0; i < VENDOR_KINDS; i++)
-        fields->words[i] = (takt_caller_vendor_word){VENDOR_UNSAID, VENDOR_UNSAID};
+    for (int i = 0; i < VENDOR_WORDS_MAX; i++) {
+        fields->counts[i] = VENDOR_UNSAID;
+        fields->resets[i].us = VENDOR_UNSAID;
+    }
+}
+
+static void read_one(takt_caller_vendor_fields *fields, int kind, bool is_reset, const char *value)
+{
+    if (is_reset && !takt_caller_vendor_reset(value, &fields->resets[kind]))
+        fields->resets[kind].us = VENDOR_UNSAID;
+    if (!is_reset && !takt_caller_vendor_count(value, &fields->counts[kind]))
+        fields->counts[kind] = VENDOR_UNSAID;
 }
 
 void takt_caller_vendor_fields_read(takt_caller_vendor_fields *fields, const char *name,
                                     const char *value)
 {
-    static const struct {
-        const char *name;
-        int kind;
-        bool reset;
-    } known[] = {
-        {"ratelimit-remaining", KIND_IETF_FIRST, false},
-        {"ratelimit-reset", KIND_IETF_FIRST, true},
-        {"x-ratelimit-remaining", KIND_X, false},
-        {"x-ratelimit-reset", KIND_X, true},
-        {"x-rate-limit-remaining", KIND_X_DASHED, false},
-        {"x-rate-limit-reset", KIND_X_DASHED, true},
-    };
-
-    if (strcmp(name, "ratelimit") == 0)
-        read_list(value, &fields->words[KIND_IETF]);
+    if (fields->learn == TAKT_LEARN_HEADERS && strcmp(name, "ratelimit") == 0)
+        read_ietf(fields, value);
+    if (fields->learn == TAKT_LEARN_FIELDS && strcmp(name, fields->remaining) == 0)
+        read_one(fields, ONE, false, value);
+    if (fields->learn == TAKT_LEARN_FIELDS && strcmp(name, fields->reset) == 0)
+        read_one(fields, ONE, true, value);
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (strcmp(name, known[i].name) == 0) {
-            takt_caller_vendor_word *word = &fields->words[known[i].kind];
-            *(known[i].reset ? &word->reset : &word->remaining) = read_whole(value);
-        }
+        if (known[i].learn == fields->learn && strcmp(name, known[i].name) == 0)
+            read_one(fields, known[i].kind, known[i].is_reset, value);
 }
 
-/* Seconds from the answer to the reset. */
-static int64_t until(int64_t reset, int64_t answered_at_s)
+/* Time from the answer to the reset. */
+static int64_t until(takt_caller_reset reset, int64_t answered_at_s)
 {
-    if (reset >= EPOCH_MS)
-        reset = (reset + 999) / 1000;
-    if (reset < EPOCH_MIN)
-        return reset;
-    return reset > answered_at_s ? reset - answered_at_s : 0;
+    if (!reset.is_instant || reset.us == VENDOR_UNSAID)
+        return reset.us;
+    return reset.us / SECOND_US > answered_at_s ? reset.us - answered_at_s * SECOND_US : 0;
 }
 
-void takt_caller_vendor_fields_tell(const takt_caller_vendor_fields *fields, int64_t answered_at_s,
-                                    takt_caller_vendor_word *word)
+/* Several units: those of a vendor that counts by the minute, and fills its buckets all the time.
+ */
+static bool has_units(takt_learn learn)
 {
-    *word = (takt_caller_vendor_word){VENDOR_UNSAID, VENDOR_UNSAID};
-    for (int i = 0; i < VENDOR_KINDS; i++) {
-        takt_caller_vendor_word one = fields->words[i];
-        if (one.reset != VENDOR_UNSAID)
-            one.reset = until(one.reset, answered_at_s);
-        keep_min(word, &one);
+    return learn == TAKT_LEARN_OPENAI || learn == TAKT_LEARN_ANTHROPIC;
+}
+
+int takt_caller_vendor_fields_tell(const takt_caller_vendor_fields *fields, int64_t answered_at_s,
+                                   takt_caller_vendor_word words[VENDOR_WORDS_MAX])
+{
+    int count = 0, kinds = has_units(fields->learn) ? OUTPUT + 1 : HEADERS_KINDS;
+
+    for (int i = 0; i < kinds; i++) {
+        takt_caller_vendor_word word = {fields->unit[0] ? fields->unit : NULL, fields->counts[i],
+                                        until(fields->resets[i], answered_at_s),
+                                        has_units(fields->learn)};
+        if (word.remaining == VENDOR_UNSAID)
+            continue;
+        if (word.trickles)
+            word.unit = unit_names[i];
+        if (word.trickles || count == 0)
+            words[count++] = word;
+        else if (word.remaining < words[0].remaining ||
+                 (word.remaining == words[0].remaining && word.reset_us > words[0].reset_us))
+            words[0] = word;
     }
+    return count;
 }

@@ -27,15 +27,14 @@ typedef struct row {
 static void check(const char *type, const row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        char why[COST_WHY_SIZE] = "";
-        int64_t cost = UNTOUCHED;
-        takt_caller_cost_verdict verdict =
-            takt_caller_cost_read(POINTER, type, rows[i].body, strlen(rows[i].body), &cost, why);
-        cr_assert_eq(verdict, rows[i].verdict, "row %zu: %d, %s", i, (int)verdict, why);
-        cr_assert_eq(cost, verdict == FOUND ? rows[i].cost : UNTOUCHED, "row %zu: %" PRId64, i,
-                     cost);
-        if (verdict != FOUND)
-            cr_assert(strstr(why, rows[i].why), "row %zu: %s", i, why);
+        takt_caller_cost cost = {.place.pointer = POINTER, .amount = UNTOUCHED};
+        takt_caller_costs_read(&cost, 1, type, rows[i].body, strlen(rows[i].body));
+        cr_assert_eq(cost.verdict, rows[i].verdict, "row %zu: %d, %s", i, (int)cost.verdict,
+                     cost.why);
+        if (cost.verdict == FOUND)
+            cr_assert_eq(cost.amount, rows[i].cost, "row %zu: %" PRId64, i, cost.amount);
+        if (cost.verdict != FOUND)
+            cr_assert(strstr(cost.why, rows[i].why), "row %zu: %s", i, cost.why);
     }
 }
 
@@ -102,21 +101,52 @@ Test(cost, of_events_is_in_the_last_one_that_states_it)
 
 Test(cost, of_a_whole_document)
 {
-    char why[COST_WHY_SIZE];
-    int64_t cost = UNTOUCHED;
+    takt_caller_cost cost = {.place.pointer = ""};
 
-    cr_assert_eq(takt_caller_cost_read("", "application/json", " 42 ", 4, &cost, why), FOUND);
-    cr_assert_eq(cost, 42);
+    takt_caller_costs_read(&cost, 1, "application/json", " 42 ", 4);
+    cr_assert_eq(cost.verdict, FOUND);
+    cr_assert_eq(cost.amount, 42);
+}
+
+/* Each place is judged by itself; in events each by the last one that has it. */
+Test(cost, of_several_units)
+{
+    static const struct {
+        const char *type, *body;
+        takt_caller_cost_verdict in, out;
+        int64_t in_amount, out_amount;
+    } rows[] = {
+        {"", "{\"usage\": {\"in\": 7, \"out\": 11}}", FOUND, FOUND, 7, 11},
+        {"", "{\"usage\": {\"in\": 7, \"out\": \"11\"}}", FOUND, WRONG, 7, UNTOUCHED},
+        {"", "{\"usage\": {\"out\": 11}}", MISSING, FOUND, UNTOUCHED, 11},
+        {"", "{", MISSING, MISSING, UNTOUCHED, UNTOUCHED},
+        {"text/event-stream",
+         "data: {\"usage\": {\"in\": 7, \"out\": 1}}\n\ndata: {\"usage\": {\"out\": 11}}\n\n"
+         "data: {\"usage\": {\"in\": null}}\n\ndata: [DONE]\n\n",
+         FOUND, FOUND, 7, 11},
+        {"text/event-stream", "data: {\"usage\": {\"in\": 7}}\n\ndata: {\"usage\": []}\n\n", FOUND,
+         MISSING, 7, UNTOUCHED},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        takt_caller_cost costs[] = {{.place = {"in", "/usage/in"}, .amount = UNTOUCHED},
+                                    {.place = {"out", "/usage/out"}, .amount = UNTOUCHED}};
+        takt_caller_costs_read(costs, 2, rows[i].type, rows[i].body, strlen(rows[i].body));
+        cr_assert_eq(costs[0].verdict, rows[i].in, "row %zu", i);
+        cr_assert_eq(costs[1].verdict, rows[i].out, "row %zu", i);
+        cr_assert_eq(costs[0].amount, rows[i].in_amount, "row %zu", i);
+        cr_assert_eq(costs[1].amount, rows[i].out_amount, "row %zu", i);
+    }
 }
 
 Test(cost, of_a_long_place_is_told_in_one_line)
 {
-    char why[COST_WHY_SIZE], pointer[600] = "/";
-    int64_t cost;
+    char pointer[600] = "/";
+    takt_caller_cost cost = {.place.pointer = pointer};
 
     memset(pointer + 1, '\n', sizeof(pointer) - 2);
-    cr_assert_eq(takt_caller_cost_read(pointer, "", "{}", 2, &cost, why), MISSING);
-    cr_assert(strlen(why) < COST_WHY_SIZE - 1 && !strchr(why, '\n'), "%s", why);
+    takt_caller_costs_read(&cost, 1, "", "{}", 2);
+    cr_assert_eq(cost.verdict, MISSING);
+    cr_assert(strlen(cost.why) < COST_WHY_SIZE - 1 && !strchr(cost.why, '\n'), "%s", cost.why);
 }
 
 Test(events, have_one_type)

@@ -1,0 +1,73 @@
+/*
+ * pairs.c: see pairs.h.
+ */
+#include "policy/pairs.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/quote.h"
+
+#define BLANKS " \t"
+
+/* Cuts blanks from both ends. */
+static char *trim(char *text)
+{
+    text += strspn(text, BLANKS);
+    size_t size = strlen(text);
+    while (size > 0 && strchr(BLANKS, text[size - 1]) != NULL)
+        size--;
+    text[size] = '\0';
+    return text;
+}
+
+/* Reads "NAME: VALUE". */
+static int read_pair(const char *field, char *text, takt_pairs *pairs, takt_error *error)
+{
+    char quoted[TAKT_QUOTE_SIZE];
+    char *colon = strstr(text, ": ");
+    if (colon != NULL)
+        *colon = '\0';
+    const char *name = trim(text), *value = colon != NULL ? trim(colon + 2) : "";
+    if (*name == '\0' || *value == '\0')
+        return takt_fail(error, TAKT_E_POLICY,
+                         "%s: %s has no name or no value; write {NAME: VALUE, NAME: VALUE}", field,
+                         takt_quote(name, quoted));
+    for (int i = 0; i < pairs->count; i++)
+        if (strcmp(pairs->pairs[i].name, name) == 0)
+            return takt_fail(error, TAKT_E_POLICY, "%s: %s is repeated; write it once", field,
+                             takt_quote(name, quoted));
+    if (pairs->count == TAKT_PAIRS_MAX)
+        return takt_fail(error, TAKT_E_POLICY, "%s: has more than %d entries; write fewer", field,
+                         TAKT_PAIRS_MAX);
+    pairs->pairs[pairs->count++] = (takt_pair){name, value};
+    return 0;
+}
+
+int takt_pairs_read(const char *field, const char *text, takt_pairs *pairs, takt_error *error)
+{
+    size_t size = strlen(text);
+    pairs->count = 0;
+    if (size >= sizeof pairs->text)
+        return takt_fail(error, TAKT_E_POLICY, "%s: has %zu bytes; write at most %d", field, size,
+                         TAKT_PAIRS_TEXT_SIZE - 1);
+    memcpy(pairs->text, text, size + 1);
+    char *at = trim(pairs->text);
+    size = strlen(at);
+    if (size < 2 || at[0] != '{' || at[size - 1] != '}' || strcspn(at + 1, "{}") != size - 2)
+        return takt_fail(error, TAKT_E_POLICY,
+                         "%s: write {NAME: VALUE, NAME: VALUE}, without commas and braces in the "
+                         "values",
+                         field);
+    at[size - 1] = '\0';
+    at++;
+    for (char *next; at != NULL; at = next) {
+        next = strchr(at, ',');
+        if (next != NULL)
+            *next++ = '\0';
+        int code = read_pair(field, at, pairs, error);
+        if (code != 0)
+            return code;
+    }
+    return 0;
+}

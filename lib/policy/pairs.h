@@ -1,0 +1,27 @@
+/*
+ * pairs.h: fields that are one text or a mapping of texts. A policy in code and takt_limit_text
+ * write the mapping as YAML does on one line: "{NAME: VALUE, NAME: VALUE}".
+ */
+#ifndef TAKT_POLICY_PAIRS_H
+#define TAKT_POLICY_PAIRS_H
+
+#include <takt/error.h>
+
+#define TAKT_PAIRS_MAX       4
+#define TAKT_PAIRS_TEXT_SIZE 1280 /* of the whole text, with its NUL */
+
+typedef struct takt_pair {
+    const char *name, *value; /* not empty; without blanks around them */
+} takt_pair;
+
+typedef struct takt_pairs {
+    takt_pair pairs[TAKT_PAIRS_MAX];
+    int count; /* at least 1 */
+    char text[TAKT_PAIRS_TEXT_SIZE];
+} takt_pairs;
+
+/* Reads a text that begins with a brace. Names are not repeated; values have no comma and no brace.
+ * Returns 0, or TAKT_E_POLICY with an error that begins with the field. */
+int takt_pairs_read(const char *field, const char *text, takt_pairs *pairs, takt_error *error);
+
+#endif
