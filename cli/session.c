@@ -1,6 +1,6 @@
 /*
- * From settings to an open client: which policy, which store, and with which exit status it is told
- * that something is wrong with them.
+ * From settings to an open client: finds policy and store, and reports what is wrong with them by a
+ * message and an exit status.
  */
 #include "session.h"
 
@@ -137,7 +137,7 @@ int takt_cli_refuse_limit(const takt_policy *policy, const char *name)
     return EX_USAGE;
 }
 
-/* What is shown of a followed policy is a copy: the client's own goes when it likes. */
+/* Copies a followed policy, because the client replaces its own at any time. */
 static int copy_policy(takt_policy **copy, const takt_policy *policy)
 {
     takt_error error = {0};
@@ -172,7 +172,7 @@ static void on_client_event(takt_client *client, const takt_event *event, void *
     takt_cli_session *session = data;
 
     if (event->type == TAKT_EVENT_POLICY && session->client == client)
-        (void)note_policy(session); /* which tells; the last copy holds on */
+        (void)note_policy(session); /* reports failures; the last copy stays in use */
     if (event->type == TAKT_EVENT_STORE_LOST)
         session->store_lost = true;
     else if (event->type == TAKT_EVENT_STORE_BACK)

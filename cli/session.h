@@ -81,11 +81,10 @@ bool takt_cli_reread(takt_cli_session *session, const takt_cli_settings *setting
 /* Closes the client and runs the loop until everything on it has ended.  Safe after takt_close. */
 void takt_cli_close(takt_cli_session *session);
 
-/* Commands that are started next have the permit's number in $TAKT_FENCE; none where there is none.
- */
+/* Sets $TAKT_FENCE to the permit's number, or unsets it, for commands that are started next. */
 void takt_cli_export_fence(const takt_permit *permit);
 
-/* What to ask for.  0, or the exit status after a message where it cannot be meant. */
+/* Fills in the request.  0, or the exit status after a message. */
 int takt_cli_request(const takt_cli_session *session, const takt_cli_target *target,
                      const takt_cli_wish *wish, takt_request *request);
 

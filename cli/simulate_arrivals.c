@@ -1,6 +1,5 @@
 /*
- * `takt simulate --arrivals`: reads who asks when, line by line, and prints what is decided about
- * each.
+ * `takt simulate --arrivals`: reads arrivals line by line and prints the decision on each.
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -70,7 +70,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
 
 static const struct argp_option options[] = {
     {"interval", KEY_INTERVAL, "DURATION", 0, "Look that often, 100ms to 1min (default 1s)", 1},
-    {"once", KEY_ONCE, 0, 0, "Print one table, and end; so it does where there is no terminal", 1},
+    {"once", KEY_ONCE, 0, 0, "Print one table and end; the default without a terminal", 1},
     {0},
 };
 static const struct argp_child children[] = {{&takt_cli_json_argp, 0, NULL, 0},

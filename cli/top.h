@@ -180,8 +180,8 @@ void takt_cli_keys_feed(takt_cli_keys *keys, char byte,
                         void (*pressed)(void *data, takt_cli_key key, char byte), void *data);
 
 /* No byte has followed for a while: a pending escape is the Escape key. */
-void takt_cli_keys_settle(takt_cli_keys *keys,
-                          void (*pressed)(void *data, takt_cli_key key, char byte), void *data);
+void takt_cli_keys_pause(takt_cli_keys *keys,
+                         void (*pressed)(void *data, takt_cli_key key, char byte), void *data);
 
 /* ---- top_screen.c ---------------------------------------------------------------------------- */
 

@@ -26,8 +26,8 @@ static takt_cli_key plain_key(unsigned char byte)
     }
 }
 
-void takt_cli_keys_settle(takt_cli_keys *keys,
-                          void (*pressed)(void *data, takt_cli_key key, char byte), void *data)
+void takt_cli_keys_pause(takt_cli_keys *keys,
+                         void (*pressed)(void *data, takt_cli_key key, char byte), void *data)
 {
     bool alone = keys->state == KEYS_ESCAPE;
 
@@ -40,7 +40,7 @@ void takt_cli_keys_feed(takt_cli_keys *keys, char byte,
                         void (*pressed)(void *data, takt_cli_key key, char byte), void *data)
 {
     if (byte == ESCAPE) {
-        takt_cli_keys_settle(keys, pressed, data);
+        takt_cli_keys_pause(keys, pressed, data);
         keys->state = KEYS_ESCAPE;
     } else if (keys->state == KEYS_ESCAPE && (byte == '[' || byte == 'O')) {
         keys->state = KEYS_SEQUENCE;
@@ -50,7 +50,7 @@ void takt_cli_keys_feed(takt_cli_keys *keys, char byte,
         keys->state = KEYS_PLAIN;
         pressed(data, byte == 'A' ? KEY_UP : byte == 'B' ? KEY_DOWN : KEY_OTHER, 0);
     } else {
-        takt_cli_keys_settle(keys, pressed, data);
+        takt_cli_keys_pause(keys, pressed, data);
         pressed(data, plain_key((unsigned char)byte), byte);
     }
 }

@@ -132,7 +132,7 @@ static void on_escape_timeout(uv_timer_t *timer)
 {
     takt_cli_screen *screen = timer->data;
 
-    takt_cli_keys_settle(&screen->keys, screen->pressed, screen->data);
+    takt_cli_keys_pause(&screen->keys, screen->pressed, screen->data);
 }
 
 static void give_room(uv_handle_t *handle, size_t size, uv_buf_t *buffer)

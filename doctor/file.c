@@ -32,22 +32,22 @@ static const struct {
     {0x794c7630, "a container", false},
 };
 
-static void tell_place(takt_checkup *checkup, const takt_file_url *place)
+static void tell_path(takt_checkup *checkup, const takt_file_url *url)
 {
     char size[TAKT_CHECKUP_SPAN_SIZE];
     struct stat status;
 
-    if (stat(place->path, &status) != 0) {
-        takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "place", "%s; the first use creates it",
-                          place->path);
+    if (stat(url->path, &status) != 0) {
+        takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "location", "%s; the first use creates it",
+                          url->path);
         return;
     }
-    takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "place", "%s, %s", place->path,
+    takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "location", "%s, %s", url->path,
                       takt_checkup_bytes(status.st_size, size));
     if ((status.st_mode & (S_IWOTH | S_IROTH)) != 0)
         takt_checkup_tell(checkup, TAKT_FINDING_WARNING, "access",
                           "every user of this host may %s it: chmod o= %s",
-                          status.st_mode & S_IWOTH ? "write" : "read", place->path);
+                          status.st_mode & S_IWOTH ? "write" : "read", url->path);
     else
         takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "access", "%s",
                           status.st_mode & (S_IWGRP | S_IRGRP) ? "its owner and group only"
@@ -91,17 +91,17 @@ static void tell_room(takt_checkup *checkup, const struct statfs *disk)
 }
 
 /* Finds the file's path and the disk below it. */
-static int find(takt_file_url *place, struct statfs *disk, const char *rest, takt_error *error)
+static int find(takt_file_url *url, struct statfs *disk, const char *rest, takt_error *error)
 {
     char directory[PATH_MAX];
-    int code = takt_file_url_parse(place, rest, error);
+    int code = takt_file_url_parse(url, rest, error);
 
     if (code == 0)
-        code = takt_file_url_resolve(place, error);
+        code = takt_file_url_resolve(url, error);
     if (code != 0)
         return code;
-    snprintf(directory, sizeof directory, "%.*s",
-             (int)(strrchr(place->path, '/') - place->path + 1), place->path);
+    snprintf(directory, sizeof directory, "%.*s", (int)(strrchr(url->path, '/') - url->path + 1),
+             url->path);
     return statfs(directory, disk) == 0
                ? 0
                : takt_file_fail(error, errno, "cannot use the directory", directory);
@@ -109,20 +109,20 @@ static int find(takt_file_url *place, struct statfs *disk, const char *rest, tak
 
 void takt_doctor_file(takt_checkup *checkup)
 {
-    takt_file_url place;
+    takt_file_url url;
     takt_error error;
     struct statfs disk;
-    int code = find(&place, &disk, checkup->rest, &error);
+    int code = find(&url, &disk, checkup->rest, &error);
 
     if (code != 0) {
-        takt_checkup_fail(checkup, code, "place", "%s", error.text);
+        takt_checkup_fail(checkup, code, "location", "%s", error.text);
         return;
     }
-    tell_place(checkup, &place);
+    tell_path(checkup, &url);
     tell_disk(checkup, (unsigned long)disk.f_type & 0xffffffff);
     tell_room(checkup, &disk);
     takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "persistence", "%s",
-                      place.sync ? "every award is on disk before it is answered (sync=always)"
-                                 : "survives a crash of any process; a power cut can lose the last "
-                                   "seconds or the whole file; with ?sync=always it loses nothing");
+                      url.sync ? "every award is on disk before it is answered (sync=always)"
+                               : "survives a crash of any process; a power cut can lose the last "
+                                 "seconds or the whole file; with ?sync=always it loses nothing");
 }

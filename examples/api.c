@@ -1,6 +1,6 @@
-/* A service in front of a limit: each request is served now or sent away, and told in HTTP's own
- * fields how the limit stands.  Here requests are words of the command line: `example-api ann bob
- * ann`, each the key of who asks. */
+/* A service in front of a limit: each request is served now or refused, with the state of the limit
+ * in HTTP's rate limit fields.  Here requests are words of the command line, each the key of a
+ * client: `example-api ann bob ann`. */
 #include <stdio.h>
 #include <takt/http.h>
 #include <takt/takt.h>

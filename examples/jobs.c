@@ -29,7 +29,7 @@ static void worked(uv_work_t *request, int status)
 
     if (status != 0 || !takt_is_held(&mine->permit)) /* held up for longer than the lease */
         printf("%s: another worker may have done it too\n", mine->name);
-    takt_release(&mine->permit); /* whoever is next in line starts, on whatever host */
+    takt_release(&mine->permit); /* the next in line starts, on any host */
 }
 
 static void start(takt_permit *permit, int status)

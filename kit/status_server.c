@@ -181,7 +181,7 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
         answer(connection, code, &request);
 }
 
-/* ---- those who come -------------------------------------------------------------------------- */
+/* ---- new connections ------------------------------------------------------------------------- */
 
 static int init_socket(uv_loop_t *loop, bool is_pipe, socket_handle *socket)
 {

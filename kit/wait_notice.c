@@ -53,7 +53,7 @@ const char *takt_wait_notice_text(const takt_standing *standing, int64_t positio
 
 /* A new waiter is last. Then each token taken moves it forward. A count that has restarted says
  * nothing about the time before. */
-static void place(takt_wait_notice *notice, const takt_standing *standing)
+static void move_on(takt_wait_notice *notice, const takt_standing *standing)
 {
     int64_t last = standing->waiting - notice->count + 1, gone = 0;
 
@@ -77,7 +77,7 @@ static void on_look(takt_call *call, int status, const takt_standing *standing)
     notice->looking = false;
     if (status != 0 || !standing || notice->outdated)
         return;
-    place(notice, standing);
+    move_on(notice, standing);
     takt_wait_notice_text(standing, notice->position, notice->cost, notice->quota_tokens,
                           notice->quota_us, notice->text);
 }

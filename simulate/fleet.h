@@ -106,7 +106,7 @@ void takt_fleet_cancel(takt_fleet_worker *worker, takt_permit *permit);
 void takt_fleet_release(takt_fleet_worker *worker, takt_permit *permit);
 
 /* The worker dies at once, without a message; its permits are forgotten. A restart makes a new
- * worker in the same place. Without memory the worker stays dead and the fleet stops. */
+ * worker with the same index. Without memory the worker stays dead and the fleet stops. */
 void takt_fleet_crash(takt_fleet_worker *worker);
 void takt_fleet_restart(takt_fleet_worker *worker);
 

@@ -47,7 +47,7 @@ int64_t takt_forecast_slot(takt_forecast *forecast, int64_t now_us, int64_t cost
 
 void takt_forecast_take(takt_forecast *forecast, int64_t slot_us, int64_t cost, int priority)
 {
-    takt_memory_pages_settle(&forecast->pages, true);
+    takt_memory_pages_end(&forecast->pages, true);
     forecast->before.state = forecast->state;
     forecast->before.last_us = forecast->last_us;
     forecast->before.last_priority = forecast->last_priority;
@@ -64,7 +64,7 @@ bool takt_forecast_undo(takt_forecast *forecast)
     forecast->valid = forecast->valid && forecast->before.known;
     if (!forecast->valid)
         return false;
-    takt_memory_pages_settle(&forecast->pages, false);
+    takt_memory_pages_end(&forecast->pages, false);
     forecast->pages.pages.taken = forecast->before.taken;
     forecast->state = forecast->before.state;
     forecast->last_us = forecast->before.last_us;

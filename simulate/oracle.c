@@ -1,11 +1,10 @@
 /*
- * oracle.c: what would be decided about each of a list of arrivals, by one worker at no distance
- * from its store.
+ * oracle.c: decides about each of a list of arrivals, as one worker without delay to its store.
  *
- * Who goes first is the scheduler's queue's business, and whether there is a slot the ledger's: a
- * waiter is tried at the very moment for which the ledger held out a slot, so nothing is awarded
- * ahead and every slot is exact.  This file decides when to try, who is refused because no slot
- * within their time is possible any more, and in which order the decisions are told.
+ * The scheduler's queue has the order of the waiters, and the ledger their slots.  A waiter is
+ * tried at the instant that the ledger names for it, so nothing is awarded in advance and each slot
+ * is exact.  This file decides when to try, which waiters to refuse because no slot within their
+ * time is possible, and in which order to report the decisions.
  */
 #include <takt/simulate.h>
 
@@ -36,9 +35,9 @@ struct takt_oracle {
     int64_t bound; /* that many may wait; 0: any number */
     int64_t start_us;
     int64_t now_us;
-    pending *first;    /* of those whose decision has not been told, in the order of arrival */
-    pending *last;     /* meaningless where there is none */
-    takt_link refused; /* pending, refused now: how the ledger stands is still to be filled in */
+    pending *first;    /* without a reported decision, in the order of arrival */
+    pending *last;     /* meaningless if `first` is NULL */
+    takt_link refused; /* pending, refused now, still without the ledger's standing */
     takt_decision_cb on_decision;
     void *data;
 };
@@ -67,11 +66,11 @@ static bool is_out_of_memory(const takt_oracle *oracle)
 }
 
 /* A call to the ledger is over. */
-static void settle_pages(takt_oracle *oracle)
+static void end_ledger_call(takt_oracle *oracle)
 {
     if (oracle->pages.pages.trouble != TAKT_PAGES_FINE)
         oracle->out_of_memory = true;
-    takt_memory_pages_settle(&oracle->pages, true);
+    takt_memory_pages_end(&oracle->pages, true);
 }
 
 /* Takes tokens from the ledger now, or says when they could be taken. */
@@ -79,17 +78,17 @@ static bool take(takt_oracle *oracle, int64_t cost, int64_t *retry_at_us)
 {
     bool taken = takt_ledger_try(&oracle->ledger, oracle->now_us, cost, retry_at_us);
 
-    settle_pages(oracle);
+    end_ledger_call(oracle);
     return taken;
 }
 
-/* The decision is what it is now; how the ledger stands goes with it. */
+/* Completes a decision with the ledger's standing. */
 static void decide(takt_oracle *oracle, pending *arrived)
 {
     takt_standing standing;
 
     takt_ledger_peek(&oracle->ledger, oracle->now_us, &standing);
-    settle_pages(oracle);
+    end_ledger_call(oracle);
     arrived->decision.remaining = standing.remaining;
     arrived->decision.reset_after_us = standing.reset_after_us;
     arrived->decided = true;
@@ -125,9 +124,9 @@ static void decide_refused(takt_oracle *oracle)
     }
 }
 
-/* ---- who can be served ----------------------------------------------------------------------- */
+/* ---- forecasts ------------------------------------------------------------------------------- */
 
-/* Puts the next waiter into the forecast, or refuses it where its slot would come too late. */
+/* Adds the next waiter to the forecast, or refuses it if its slot comes too late. */
 static void foresee(takt_oracle *oracle, pending *arrived)
 {
     const takt_permit *permit = &arrived->permit;
@@ -151,12 +150,12 @@ static void foresee_all(takt_oracle *oracle)
     }
 }
 
-/* Takes a new waiter into account: it is alone, the last of the line, or goes before others. */
+/* Adds a new waiter: it is alone, the last in line, or before others. */
 static void foresee_new(takt_oracle *oracle, pending *arrived)
 {
     const takt_permit *permit = &arrived->permit;
 
-    if (oracle->queue.waiters.total == 1) { /* no need of a copy as long as nobody comes after it */
+    if (oracle->queue.waiters.total == 1) { /* it needs no forecast */
         int64_t slot_us = takt_numbers_earliest(&oracle->limit.numbers, &oracle->ledger.state,
                                                 oracle->now_us, permit->cost);
         oracle->forecast.valid = false;
@@ -180,7 +179,7 @@ static pending *first_in_line(const takt_oracle *oracle)
 }
 
 /* Gives all slots up to and including until_us, each at its own time. */
-static void settle(takt_oracle *oracle, int64_t until_us)
+static void give_slots(takt_oracle *oracle, int64_t until_us)
 {
     pending *first;
 
@@ -198,7 +197,7 @@ static void settle(takt_oracle *oracle, int64_t until_us)
     }
 }
 
-/* Those who are more than may wait.  Who would come after all the others is forgotten with one
+/* Refuses the waiters above the bound.  If that is the last in line alone, the forecast undoes one
  * step. */
 static void refuse_excess(takt_oracle *oracle)
 {
@@ -225,11 +224,10 @@ static void refuse_excess(takt_oracle *oracle)
     }
 }
 
-/* All that belongs to this moment: the slots that are due, then who is refused, then what can be
- * told. */
+/* Finishes an instant: gives the slots that are due, refuses, then reports decisions. */
 static void finish_moment(takt_oracle *oracle)
 {
-    settle(oracle, oracle->now_us);
+    give_slots(oracle, oracle->now_us);
     refuse_excess(oracle);
     decide_refused(oracle);
     tell(oracle);
@@ -240,7 +238,9 @@ static void advance(takt_oracle *oracle, int64_t to_us)
     if (to_us <= oracle->now_us)
         return;
     finish_moment(oracle);
-    settle(oracle, to_us - 1); /* who is due at to_us competes with those who arrive then */
+    give_slots(oracle,
+               to_us -
+                   1); /* a waiter with a slot at to_us competes with arrivals of that instant */
     tell(oracle);
     oracle->now_us = to_us;
 }
@@ -319,7 +319,7 @@ int takt_oracle_arrive(takt_oracle *oracle, const takt_arrival *arrival)
 int takt_oracle_end(takt_oracle *oracle)
 {
     finish_moment(oracle);
-    settle(oracle, TAKT_NEVER - 1);
+    give_slots(oracle, TAKT_NEVER - 1);
     tell(oracle);
     return is_out_of_memory(oracle) ? TAKT_E_NOMEM : 0;
 }

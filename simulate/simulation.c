@@ -25,14 +25,14 @@ __extension__ typedef unsigned __int128 wide;
 typedef struct simulation_run simulation_run;
 
 /* A job that a worker has in hand. Everything about a job follows from its number. */
-typedef struct job_hand {
+typedef struct taken_job {
     takt_permit permit;
     simulation_run *run;
     takt_fleet_worker *worker;
     int64_t number; /* -1: no job */
     int64_t since_us;
     int64_t done_at_us; /* TAKT_NEVER: not started */
-} job_hand;
+} taken_job;
 
 /* A planned event, for takt_fleet_at. */
 typedef struct planned_event {
@@ -45,9 +45,9 @@ struct simulation_run {
     takt_simulation *simulation;
     const takt_bulk *bulk;
     takt_fleet fleet;
-    job_hand *hands;     /* `at_once` per worker */
-    int64_t next_number; /* the first job that no worker has taken yet */
-    int64_t *given_back; /* numbers of jobs that crashed workers had in hand */
+    taken_job *taken_jobs; /* `at_once` per worker */
+    int64_t next_number;   /* the first job that no worker has taken yet */
+    int64_t *given_back;   /* numbers of jobs that crashed workers had in hand */
     int64_t given_back_count;
     bool *started_before; /* for each of given_back: whether it had started */
     int64_t at_work;
@@ -87,43 +87,43 @@ static int draw_priority(const takt_bulk *bulk, uint64_t *random)
     return priority;
 }
 
-static void ask(job_hand *in_hand);
+static void ask(taken_job *job);
 
-/* Takes the next job into an empty hand, and acquires. */
-static bool take_job(job_hand *in_hand)
+/* Takes the next job and acquires. */
+static bool take_job(taken_job *job)
 {
-    simulation_run *run = in_hand->run;
+    simulation_run *run = job->run;
 
     if (run->given_back_count > 0) {
-        in_hand->number = run->given_back[--run->given_back_count];
+        job->number = run->given_back[--run->given_back_count];
         run->simulation->figures.started_again += run->started_before[run->given_back_count];
     } else if (run->next_number < run->bulk->jobs) {
-        in_hand->number = run->next_number++;
+        job->number = run->next_number++;
     } else {
         return false;
     }
-    in_hand->since_us = run->fleet.now_us;
-    in_hand->done_at_us = TAKT_NEVER;
-    ask(in_hand);
+    job->since_us = run->fleet.now_us;
+    job->done_at_us = TAKT_NEVER;
+    ask(job);
     return true;
 }
 
 static void job_done(takt_fleet *fleet, void *data)
 {
-    job_hand *in_hand = data;
-    simulation_run *run = in_hand->run;
+    taken_job *job = data;
+    simulation_run *run = job->run;
 
-    if (in_hand->number < 0 || in_hand->done_at_us != fleet->now_us)
+    if (job->number < 0 || job->done_at_us != fleet->now_us)
         return; /* its worker has crashed meanwhile */
-    in_hand->number = -1;
+    job->number = -1;
     run->at_work--;
     if (run->simulation->limit.numbers.concurrency > 0) {
         takt_utilization_give_back(&run->utilization, fleet->now_us);
-        takt_fleet_release(in_hand->worker, &in_hand->permit);
+        takt_fleet_release(job->worker, &job->permit);
     }
     run->simulation->figures.jobs_done++;
     run->simulation->figures.duration_us = fleet->now_us - run->bulk->start_us;
-    take_job(in_hand);
+    take_job(job);
 }
 
 /* What a job takes of a rule. */
@@ -132,10 +132,10 @@ static int64_t part_of(const takt_rule *rule, const takt_permit *permit)
     return rule->unit == TAKT_UNIT_REQUESTS ? 1 : permit->cost;
 }
 
-static void note_start(simulation_run *run, const job_hand *in_hand)
+static void note_start(simulation_run *run, const taken_job *job)
 {
     takt_figures *figures = &run->simulation->figures;
-    const takt_permit *permit = &in_hand->permit;
+    const takt_permit *permit = &job->permit;
     int64_t now_us = run->fleet.now_us, after_us = now_us - run->bulk->start_us;
 
     if (figures->started == 0)
@@ -143,11 +143,11 @@ static void note_start(simulation_run *run, const job_hand *in_hand)
     figures->last_start_us = after_us;
     figures->started++;
     figures->tokens += permit->cost;
-    run->simulation->starts[in_hand->worker->index]++;
-    takt_histogram_add(&run->waits[permit->priority], now_us - in_hand->since_us);
-    takt_histogram_add(&run->waits[TAKT_SIM_PRIORITIES], now_us - in_hand->since_us);
+    run->simulation->starts[job->worker->index]++;
+    takt_histogram_add(&run->waits[permit->priority], now_us - job->since_us);
+    takt_histogram_add(&run->waits[TAKT_SIM_PRIORITIES], now_us - job->since_us);
     takt_series_add(&run->simulation->series, after_us, permit->priority, permit->cost,
-                    now_us - in_hand->since_us);
+                    now_us - job->since_us);
     for (int i = 0; i < run->simulation->limit.numbers.rule_count; i++) {
         int64_t part = part_of(&run->simulation->limit.numbers.rules[i], permit);
         if (takt_window_add(&run->slots[i], permit->slot_at_us, part) < 0 ||
@@ -162,71 +162,71 @@ static void note_start(simulation_run *run, const job_hand *in_hand)
 
 static void ask_again(takt_fleet *fleet, void *data)
 {
-    job_hand *in_hand = data;
+    taken_job *job = data;
 
     (void)fleet;
-    if (in_hand->number >= 0 && in_hand->done_at_us == TAKT_NEVER &&
-        in_hand->permit.state == TAKT_PERMIT_IDLE && !in_hand->worker->dead)
-        ask(in_hand);
+    if (job->number >= 0 && job->done_at_us == TAKT_NEVER &&
+        job->permit.state == TAKT_PERMIT_IDLE && !job->worker->dead)
+        ask(job);
 }
 
 static void permit_came(takt_permit *permit, int status)
 {
-    job_hand *in_hand = permit->data;
-    simulation_run *run = in_hand->run;
-    uint64_t random = random_of(run, ~in_hand->number);
+    taken_job *job = permit->data;
+    simulation_run *run = job->run;
+    uint64_t random = random_of(run, ~job->number);
 
     if (status != 0) { /* refused: max_waiting, a rule's queue, or a lost store */
         int64_t later_us = permit->retry_after_us;
         run->simulation->figures.refused++;
         if (later_us < run->simulation->limit.numbers.lookahead_us)
             later_us = run->simulation->limit.numbers.lookahead_us;
-        takt_fleet_at(&run->fleet, run->fleet.now_us + later_us, ask_again, in_hand);
+        takt_fleet_at(&run->fleet, run->fleet.now_us + later_us, ask_again, job);
         return;
     }
-    note_start(run, in_hand);
-    in_hand->done_at_us =
+    note_start(run, job);
+    job->done_at_us =
         run->fleet.now_us + between(&random, run->bulk->work_min_us, run->bulk->work_max_us);
-    if (in_hand->done_at_us == run->fleet.now_us)
-        job_done(&run->fleet, in_hand);
+    if (job->done_at_us == run->fleet.now_us)
+        job_done(&run->fleet, job);
     else
-        takt_fleet_at(&run->fleet, in_hand->done_at_us, job_done, in_hand);
+        takt_fleet_at(&run->fleet, job->done_at_us, job_done, job);
 }
 
-static void ask(job_hand *in_hand)
+static void ask(taken_job *job)
 {
-    uint64_t random = random_of(in_hand->run, in_hand->number);
+    uint64_t random = random_of(job->run, job->number);
 
-    in_hand->permit = (takt_permit){.data = in_hand, .callback = permit_came};
-    in_hand->permit.priority = (int8_t)draw_priority(in_hand->run->bulk, &random);
-    in_hand->permit.cost =
-        (int32_t)between(&random, in_hand->run->bulk->cost_min, in_hand->run->bulk->cost_max);
-    takt_fleet_acquire(in_hand->worker, &in_hand->permit, 0);
+    job->permit = (takt_permit){.data = job, .callback = permit_came};
+    job->permit.priority = (int8_t)draw_priority(job->run->bulk, &random);
+    job->permit.cost =
+        (int32_t)between(&random, job->run->bulk->cost_min, job->run->bulk->cost_max);
+    takt_fleet_acquire(job->worker, &job->permit, 0);
 }
 
 /* The worker was out of touch for longer than a lease: the job stops, and must be done again. */
 static void permit_lost(takt_fleet *fleet, takt_fleet_worker *worker, takt_permit *permit)
 {
-    job_hand *in_hand = permit->data;
-    simulation_run *run = in_hand->run;
+    taken_job *job = permit->data;
+    simulation_run *run = job->run;
 
     run->simulation->figures.lost++;
     run->simulation->figures.started_again++;
     run->at_work--;
     takt_utilization_lose(&run->utilization, fleet->now_us);
     takt_fleet_release(worker, permit);
-    in_hand->since_us = fleet->now_us;
-    in_hand->done_at_us = TAKT_NEVER;
-    ask(in_hand);
+    job->since_us = fleet->now_us;
+    job->done_at_us = TAKT_NEVER;
+    ask(job);
 }
 
-/* Takes jobs until the worker's hands are full: at its start, and when jobs come back. */
+/* Takes jobs until the worker has `at_once` jobs: at its start, and when jobs come back. */
 static void fill(simulation_run *run, const takt_fleet_worker *worker)
 {
-    job_hand *hands = run->hands + (size_t)worker->index * (size_t)run->bulk->at_once;
+    taken_job *taken_jobs = run->taken_jobs + (size_t)worker->index * (size_t)run->bulk->at_once;
 
     for (int i = 0; i < run->bulk->at_once && !worker->dead; i++)
-        if (hands[i].number < 0 && !take_job(&hands[i]))
+        if (taken_jobs[i].number < 0 && !take_job(&taken_jobs[i]))
             return;
 }
 
@@ -245,19 +245,19 @@ static void outage_ends(takt_fleet *fleet, void *data)
 
 static void give_back(simulation_run *run, const takt_fleet_worker *worker)
 {
-    job_hand *hands = run->hands + (size_t)worker->index * (size_t)run->bulk->at_once;
+    taken_job *taken_jobs = run->taken_jobs + (size_t)worker->index * (size_t)run->bulk->at_once;
 
     /* its jobs return in the order in which it took them */
     for (int i = run->bulk->at_once - 1; i >= 0; i--) {
-        bool started = hands[i].number >= 0 && hands[i].done_at_us != TAKT_NEVER;
-        if (hands[i].number < 0)
+        bool started = taken_jobs[i].number >= 0 && taken_jobs[i].done_at_us != TAKT_NEVER;
+        if (taken_jobs[i].number < 0)
             continue;
         run->started_before[run->given_back_count] = started;
-        run->given_back[run->given_back_count++] = hands[i].number;
+        run->given_back[run->given_back_count++] = taken_jobs[i].number;
         run->at_work -= started;
         if (started && run->simulation->limit.numbers.concurrency > 0)
             takt_utilization_lose(&run->utilization, run->fleet.now_us);
-        hands[i].number = -1;
+        taken_jobs[i].number = -1;
     }
 }
 
@@ -347,7 +347,7 @@ static int open_run(simulation_run *run)
 {
     const takt_limit *limit = &run->simulation->limit;
     const takt_bulk *bulk = run->bulk;
-    size_t hands = (size_t)bulk->workers * (size_t)bulk->at_once;
+    size_t taken_jobs = (size_t)bulk->workers * (size_t)bulk->at_once;
     int code = takt_fleet_open(&run->fleet, limit, bulk->workers, bulk->start_us,
                                takt_random(&run->random));
 
@@ -362,9 +362,9 @@ static int open_run(simulation_run *run)
     run->fleet.delay_max_us = bulk->round_trip_us - bulk->round_trip_us / 4;
     run->fleet.timeout_us =
         2 * bulk->round_trip_us > TIMEOUT_US ? 2 * bulk->round_trip_us : TIMEOUT_US;
-    run->hands = calloc(hands, sizeof *run->hands);
-    run->given_back = calloc(hands, sizeof *run->given_back);
-    run->started_before = calloc(hands, sizeof *run->started_before);
+    run->taken_jobs = calloc(taken_jobs, sizeof *run->taken_jobs);
+    run->given_back = calloc(taken_jobs, sizeof *run->given_back);
+    run->started_before = calloc(taken_jobs, sizeof *run->started_before);
     run->restarts = calloc((size_t)bulk->workers, sizeof *run->restarts);
     run->waits = calloc(TAKT_SIM_PRIORITIES + 1, sizeof *run->waits);
     for (int i = 0; i < limit->numbers.rule_count; i++) {
@@ -373,12 +373,13 @@ static int open_run(simulation_run *run)
             takt_window_open(&run->starts[i], period_us, 0) < 0)
             return TAKT_E_NOMEM;
     }
-    if (takt_utilization_open(&run->utilization, hands) < 0)
+    if (takt_utilization_open(&run->utilization, taken_jobs) < 0)
         return TAKT_E_NOMEM;
-    if (!run->hands || !run->given_back || !run->started_before || !run->restarts || !run->waits)
+    if (!run->taken_jobs || !run->given_back || !run->started_before || !run->restarts ||
+        !run->waits)
         return TAKT_E_NOMEM;
-    for (size_t i = 0; i < hands; i++)
-        run->hands[i] = (job_hand){
+    for (size_t i = 0; i < taken_jobs; i++)
+        run->taken_jobs[i] = (taken_job){
             .run = run, .worker = &run->fleet.workers[i / (size_t)bulk->at_once], .number = -1};
     return 0;
 }
@@ -396,7 +397,7 @@ static void close_run(simulation_run *run)
     free(run->restarts);
     free(run->started_before);
     free(run->given_back);
-    free(run->hands);
+    free(run->taken_jobs);
 }
 
 static void sum_up_workers(takt_simulation *simulation)

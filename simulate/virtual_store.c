@@ -58,7 +58,7 @@ static void run_record(takt_virtual_store *store, int64_t now_us, takt_store_cal
     if (change.what == TAKT_RECORD_DROP)
         store->size = 0;
     if (store->size > 0)
-        takt_memory_pages_settle(&store->pages, change.what == TAKT_RECORD_PUT);
+        takt_memory_pages_end(&store->pages, change.what == TAKT_RECORD_PUT);
     else
         takt_memory_pages_close(&store->pages);
 }
@@ -80,7 +80,7 @@ static void run_unwritten(takt_virtual_store *store, int64_t now_us, takt_store_
     takt_store_run(ledger, now_us, call);
     if (store->pages.pages.trouble != TAKT_PAGES_FINE)
         call->status = TAKT_E_NOMEM;
-    takt_memory_pages_settle(&store->pages, true);
+    takt_memory_pages_end(&store->pages, true);
 }
 
 void takt_virtual_store_run(takt_virtual_store *store, int64_t now_us, takt_store_call *call)

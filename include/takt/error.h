@@ -37,8 +37,8 @@ enum {
     TAKT_E_STORE_SPACE = -15,   /* the store is full: disk, quota, memory */
     TAKT_E_STORE_FORMAT = -16,  /* the store has another format version, or is not takt's */
     TAKT_E_SYSTEM = -17,        /* the system refused a thread, a timer or a descriptor */
-    TAKT_E_LEASE = -18,         /* held up for longer than a lease: what was held is lost */
-    TAKT_E_OVERTAKEN = -19,     /* applying a policy: the store has another one by now */
+    TAKT_E_LEASE = -18,         /* held up for longer than a lease: the permit is lost */
+    TAKT_E_OVERTAKEN = -19,     /* applying a policy: the store has another policy by now */
     TAKT_E_FORKED = -20         /* the client belongs to the parent of this process */
 };
 

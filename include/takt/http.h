@@ -12,7 +12,7 @@
  * Retry-After follows RFC 9110.  RateLimit and RateLimit-Policy follow the IETF's draft "RateLimit
  * header fields for HTTP" (draft-ietf-httpapi-ratelimit-headers-10).  X-RateLimit-* are the common
  * older fields, with Reset in one of the forms in use.  Seconds are rounded up, so a caller that
- * waits as long as it was told is not refused again.
+ * waits that long is not refused again.
  *
  * It also reads the Retry-After of a vendor's answer, for takt_penalize.
  */
@@ -39,10 +39,10 @@ typedef enum takt_http_reset {
 /*
  * Writes the fields, each ended by CR LF, and a NUL.  `status` and `standing` are those of the
  * callback, `limit` and `key` (NULL: none) are those that were tried.  Retry-After appears only
- * with TAKT_E_NO_SLOT, and not if the cost can never be given.  With several rules both fields name
- * them NAME-1, NAME-2, ... after NAME, which is what all of them allow; a unit that the policy
- * names is told as `qu`.  With `within` the policy is the limit's own, what remains is that of the
- * level with the least, and RateLimit names no rules.
+ * with TAKT_E_NO_SLOT, and not if the cost can never be given.  With several rules NAME stands for
+ * what all of them allow, and NAME-1, NAME-2, ... for each; `qu` is a unit that the policy names.
+ * With `within` RateLimit-Policy is the limit's own, and RateLimit has the level with the least
+ * remaining, without its rules.
  *
  * Returns the length without the NUL, TAKT_E_NO_LIMIT, or TAKT_E_INVALID (no standing, or `size` is
  * too small; `text` is then empty).

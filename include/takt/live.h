@@ -54,12 +54,12 @@ typedef struct takt_live {
 } takt_live;
 
 /*
- * Reads the policy of the store and namespace in the options, else in `place` (a policy with its
+ * Reads the policy of the store and namespace in the options, else in `location` (a policy with its
  * `store` and `namespace`; may be NULL), else the defaults, like takt_open.  Free it with
  * takt_live_free, after the clients with its policy are closed.  A code of the store, TAKT_E_NOMEM
  * or TAKT_E_SYSTEM.
  */
-TAKT_EXPORT int takt_live_read(takt_live **live, const takt_policy *place,
+TAKT_EXPORT int takt_live_read(takt_live **live, const takt_policy *location,
                                const takt_options *options, takt_error *error);
 TAKT_EXPORT void takt_live_free(takt_live *live); /* NULL is harmless */
 

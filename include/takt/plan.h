@@ -1,5 +1,5 @@
 /*
- * takt/plan.h: when work would start, from the policy alone.
+ * takt/plan.h: computes when work would start, from the policy alone.
  *
  * A plan has no store and takes nothing.  It begins as if every limit were unused, and as if
  * nothing else used the limits.  Work of one limit and key starts in the order in which it is

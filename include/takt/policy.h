@@ -105,7 +105,7 @@ typedef struct takt_override_text {
     const char *key;
     /* "true": its work starts at once; no other field is given ("false"). */
     const char *unlimited;
-    /* In the place of the limit's; a single rule of the rate "0" refuses the work. */
+    /* Instead of the limit's; a single rule of the rate "0" refuses the work. */
     const takt_rule_text *rules;
     unsigned rule_count;
     /* As those of the limit. */
@@ -281,7 +281,7 @@ TAKT_EXPORT int takt_policy_describe_key(const takt_policy *policy, const char *
                                          const char *key, char *text, size_t size);
 
 /*
- * A limit's override by its place in the policy, from 0: its key or pattern, owned by the policy,
+ * A limit's override by its index, from 0: its key or pattern, owned by the policy,
  * and its numbers as takt_policy_describe writes them.  0, or TAKT_E_NO_LIMIT if there is none.
  */
 TAKT_EXPORT int takt_policy_override(const takt_policy *policy, const char *limit, size_t index,

@@ -67,8 +67,8 @@ typedef struct takt_request {
     int32_t cost;
     /* 0 (most urgent) to 9, or TAKT_PRIORITY_POLICY. */
     int32_t priority;
-    /* Fail with TAKT_E_DEADLINE after that long, or as soon as it is known that those before it in
-     * line leave it no slot by then; 0: wait without a limit. */
+    /* Fail with TAKT_E_DEADLINE after that long, or as soon as the waiters ahead leave it no slot
+     * by then; 0: wait without a limit. */
     int64_t max_wait_us;
     /* With `within`: the keys of the outer limits, the next one first; NULL: that limit as a whole.
      * More keys than outer limits are invalid. */
@@ -221,9 +221,10 @@ TAKT_EXPORT int takt_open(takt_client **client, struct uv_loop_s *loop, const ta
                           const takt_options *options, takt_error *error);
 
 /*
- * Gives the client another policy; it stops to follow a stored one.  Waiters and permits continue
- * under the new numbers (docs/c-api.md, "Changing the policy").  Store and namespace do not change.
- * The previous policy is still in use: free both in the callback of takt_close, or later.
+ * Gives the client another policy; it no longer follows a stored one.  Waiters and permits
+ * continue under the new numbers (docs/c-api.md, "Changing the policy").  Store and namespace do
+ * not change. The previous policy is still in use: free both in the callback of takt_close, or
+ * later.
  *
  * Returns 0, TAKT_E_POLICY, TAKT_E_INVALID (the policy says `policy: store`), TAKT_E_CANCELED (the
  * client is closing), TAKT_E_FORKED or TAKT_E_NOMEM; on failure nothing changes.
@@ -249,8 +250,8 @@ TAKT_EXPORT int takt_acquire(takt_client *client, takt_permit *permit, const tak
                              takt_acquire_cb callback);
 
 /*
- * Gives back a permit, after its work or instead of it.  Safe in any state, also twice.  A waiter
- * is cancelled without a callback.
+ * Releases a permit, after its work or instead of it.  Safe in any state, also twice.  A waiter is
+ * cancelled without a callback.
  *
  * A granted permit of limits with rates alone holds nothing: its memory may be reused for something
  * else or freed without a release.  Only another takt_acquire with it needs the release
@@ -298,9 +299,10 @@ struct takt_call {
 #define TAKT_DETACHED_MAX 1000
 
 /*
- * Now or never: status 0 (granted; release `permit` later) or TAKT_E_NO_SLOT (nothing was taken;
- * see standing->retry_after_us).  It does not overtake waiters, and ignores priority and
- * max_wait_us. Until the callback `permit` is busy, and takt_release does nothing to it.
+ * Tries once, without waiting: status 0 (granted; release `permit` later) or TAKT_E_NO_SLOT
+ * (nothing was taken; see standing->retry_after_us).  It does not overtake waiters, and ignores
+ * priority and max_wait_us.  Until the callback `permit` is busy, and takt_release does nothing to
+ * it.
  *
  * With concurrency a client sends its tries for one limit and key one after the other: n tries take
  * n round trips.  With `within`, `standing` is that of the limit that refuses, else of the one with
@@ -311,15 +313,13 @@ TAKT_EXPORT int takt_try_acquire(takt_client *client, takt_call *call, takt_perm
 
 /*
  * Reports what a granted permit's work has actually used: `count` amounts, each 0 to
- * TAKT_SETTLED_MAX, of units that the request's limits count.  An amount that is not reported stays
- * as it was taken; count 0: the work was not begun, all of it comes back.  `request` is the one
- * that the permit was acquired with.  What is higher is taken before the next slots.  What is lower
- * is returned, except what another worker may already have been served from (docs/c-api.md,
- * "Settling").
+ * TAKT_SETTLED_MAX, of units that the limits of `request` count, the one that it was acquired with.
+ * Other amounts stay as they were taken; count 0: the work was not begun, all of it comes back.  A
+ * higher amount is taken before the next slots; the rest of a lower one is returned, except what
+ * another worker may already have been served from (docs/c-api.md, "Settling").
  *
- * Call it once, before or after takt_release; there is no callback.  If the store fails meanwhile
- * the estimate stands.  0, or TAKT_E_INVALID, TAKT_E_NO_LIMIT, TAKT_E_NOMEM, TAKT_E_CANCELED,
- * TAKT_E_FORKED.
+ * Call it once, before or after takt_release; there is no callback.  If the store fails the
+ * estimate stands.  0, or TAKT_E_INVALID, _NO_LIMIT, _NOMEM, _CANCELED or _FORKED.
  */
 TAKT_EXPORT int takt_settle(takt_permit *permit, const takt_request *request,
                             const takt_amount *used, int count);

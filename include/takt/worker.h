@@ -76,8 +76,8 @@ typedef struct takt_job_kind {
      */
     const char *(*rehearses)(const void *self);
 
-    /* What the cost is an amount of, such as "recipients": a limit that counts this unit takes the
-     * job's cost as its amount, unless the job states amounts.  NULL: of nothing. */
+    /* The unit of the cost, such as "recipients": a limit that counts it takes the job's cost as
+     * its amount, unless the job states amounts.  NULL: none. */
     const char *cost_unit;
 
     /* Called before the first job: 0, or the exit status after a message (takt_worker_say). */
@@ -110,7 +110,7 @@ TAKT_EXPORT void takt_worker_say(const char *format, ...) __attribute__((format(
  * takt_job_postpone or takt_job_dead.  After that call the job is gone.
  */
 
-/* What the job says; valid until its end. */
+/* The job's fields, valid until its end. */
 TAKT_EXPORT const takt_job_head *takt_job_head_of(const takt_job *job);
 TAKT_EXPORT const struct json_t *takt_job_fields(const takt_job *job);
 
@@ -120,7 +120,7 @@ TAKT_EXPORT unsigned takt_job_attempt(const takt_job *job);
 /* 1: it may continue.  0: its permit was lost (takt_is_held), and another worker may run it. */
 TAKT_EXPORT int takt_job_is_held(const takt_job *job);
 
-/* The fencing number, to pass on to what is written to; 0: its limit has no concurrency. */
+/* The fencing number, to send with each write; 0: its limit has no concurrency. */
 TAKT_EXPORT int64_t takt_job_fence(const takt_job *job);
 
 /* The worker's client, for kinds that read or steer limits themselves.  It closes after the kind,
@@ -135,8 +135,8 @@ TAKT_EXPORT void takt_job_done(takt_job *job, struct json_t *result);
  * 0), or is dead if that was the last attempt. */
 TAKT_EXPORT void takt_job_retry(takt_job *job, int64_t after_us, const char *why);
 
-/* The job could not be tried, because what it needs is away.  Like takt_job_retry, but the attempt
- * does not count: bound the repetitions yourself. */
+/* The job could not be tried, because a service that it needs is unreachable.  Like takt_job_retry,
+ * but the attempt does not count: bound the repetitions yourself. */
 TAKT_EXPORT void takt_job_postpone(takt_job *job, int64_t after_us, const char *why);
 
 /* The job can never be done.  It is kept with the reason. */
@@ -146,11 +146,11 @@ TAKT_EXPORT void takt_job_dead(takt_job *job, const char *why);
  * Returns what takt_settle does; 0 and nothing else if it was settled before. */
 TAKT_EXPORT int takt_job_settle(takt_job *job, const takt_amount *used, int count);
 
-/* The vendor said "too fast": the job's limit and key pause in the whole fleet (takt_penalize).
- * Does not end the job. */
+/* The vendor refused the job for going too fast: the job's limit and key pause in the whole fleet
+ * (takt_penalize). Does not end the job. */
 TAKT_EXPORT void takt_job_penalize(takt_job *job, int64_t for_us, const char *why);
 
-/* The job's limit and key give nothing for that long (takt_block).  Does not end the job. */
+/* Blocks the job's limit and key for that long (takt_block).  Does not end the job. */
 TAKT_EXPORT void takt_job_block(takt_job *job, int64_t for_us, const char *why);
 
 #ifdef __cplusplus

@@ -1,10 +1,13 @@
 /*
- * integers.h: minimum, maximum and rounded division of times and counts.
+ * integers.h: minimum, maximum and rounded division of times and counts, and their bound.
  */
 #ifndef TAKT_BASE_INTEGERS_H
 #define TAKT_BASE_INTEGERS_H
 
 #include <stdint.h>
+
+#define TAKT_EXACT_MAX                                                                             \
+    (INT64_C(1) << 53) /* numbers of Lua, which are doubles, are exact up to here */
 
 static inline int64_t takt_min(int64_t a, int64_t b)
 {

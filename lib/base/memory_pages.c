@@ -90,7 +90,7 @@ void takt_memory_pages_init(takt_memory_pages *memory)
     *memory = (takt_memory_pages){.pages = {.get = get, .drop_below = drop_below, .clear = clear}};
 }
 
-void takt_memory_pages_settle(takt_memory_pages *memory, bool kept)
+void takt_memory_pages_end(takt_memory_pages *memory, bool kept)
 {
     memory->pages.trouble = TAKT_PAGES_FINE;
     if (kept)

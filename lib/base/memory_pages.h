@@ -1,6 +1,6 @@
 /*
  * memory_pages.h: keeps pages in memory. This file decides where pages are stored and when they are
- * freed: a dropped page is freed when the owner settles a call and keeps its result. pages.h
+ * freed: a dropped page is freed when the owner ends a call and keeps its result. pages.h
  * defines how a log uses pages.
  */
 #ifndef TAKT_BASE_MEMORY_PAGES_H
@@ -26,7 +26,7 @@ void takt_memory_pages_init(takt_memory_pages *memory);
 void takt_memory_pages_close(takt_memory_pages *memory);
 
 /* Ends a call. If its result is kept, the pages that it dropped are freed. */
-void takt_memory_pages_settle(takt_memory_pages *memory, bool kept);
+void takt_memory_pages_end(takt_memory_pages *memory, bool kept);
 
 /* Copies all pages of `from` to `to`, which is initialised and has no pages. The copy serves to try
  * out a state. Without memory, `to` has trouble TAKT_PAGES_NOMEM. */

@@ -176,7 +176,7 @@ static const struct {
     [TAKT_CALL_RESET] = {TAKT_OP_RESET, 0, 0},
 };
 
-/* The unit of that name (NULL: what the limit is told in); -1: no rule of the limit counts it. */
+/* The unit of that name (NULL: the unit of the standing); -1: no rule of the limit counts it. */
 static int unit_of(const takt_client *client, const char *limit, const char *name)
 {
     const takt_limit *found = limit ? takt_policy_find(client->policy, limit) : NULL;
@@ -205,7 +205,7 @@ int takt_call_ask(takt_client *client, takt_call *call, takt_call_kind kind, con
     if (number < kinds[kind].min || number > kinds[kind].max ||
         takt_check_reason(lowers ? NULL : text, NULL) != 0)
         return TAKT_E_INVALID;
-    if (!call && kinds[kind].op == TAKT_OP_PEEK) /* its answer is all that it is for */
+    if (!call && kinds[kind].op == TAKT_OP_PEEK) /* a peek without a callback is useless */
         return TAKT_E_INVALID;
     if (unit < 0)
         return TAKT_E_INVALID;

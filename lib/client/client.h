@@ -1,12 +1,12 @@
 /*
- * client.h: drives the scheduler on a libuv loop.  The files of lib/client share what stands here.
+ * client.h: drives the scheduler on a libuv loop.  All files of lib/client share this header.
  *
- * Whatever happens (a call by the program, an answer of the store, the timer) changes lists and
- * asks for a pass with takt_client_ask.  The pass runs in the same turn of the loop or in the next
+ * Each event (a call by the program, an answer of the store, the timer) changes lists and asks for
+ * a pass with takt_client_ask.  The pass runs in the same turn of the loop or in the next
  * one, never inside a call by the program.  So no callback comes before takt_acquire has returned,
  * and callbacks may call any function of the library.
  *
- * The way of a permit:
+ * The steps of a permit:
  *   acquire.c  takt_acquire checks the request, enters the permit into the queue of its limit and
  *              key, and asks for a pass.
  *   pass.c     The scheduler says what to claim.  The claim goes to the store.  The answer is an
@@ -17,9 +17,9 @@
  *              store.
  *
  * request.c finds the limits that a request names.  call.c has the calls to a ledger that are no
- * acquires (peek, block ...); of these try.c and settle.c ask more than once.  follow.c and
- * reload.c change the policy.  open.c and close.c begin and end a client.  client.c has what all of
- * them use.
+ * acquires (peek, block ...); of these try.c and settle.c may send more than one.  follow.c and
+ * reload.c change the policy.  open.c and close.c begin and end a client.  client.c has the
+ * functions that all of them use.
  */
 #ifndef TAKT_CLIENT_CLIENT_H
 #define TAKT_CLIENT_CLIENT_H

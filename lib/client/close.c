@@ -1,6 +1,6 @@
 /*
- * close.c: see close.h.  The order: waiters leave, the ledgers are told, the store closes, then the
- * handles close.
+ * close.c: see close.h.  The order: waiters leave, permits and unused slots are given back, the
+ * store closes, then the handles close.
  */
 #include "client/close.h"
 

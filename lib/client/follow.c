@@ -102,8 +102,8 @@ static void take_over(takt_client *client, takt_live *live)
 static void miss(takt_client *client)
 {
     takt_client_tell(client, TAKT_EVENT_POLICY_REFUSED, TAKT_E_POLICY,
-                     "the store has no policy any more: the last one holds on; put one there with "
-                     "`takt apply FILE`",
+                     "the store has lost its policy; the last one stays in force; put one there "
+                     "with `takt apply FILE`",
                      NULL);
 }
 
@@ -157,11 +157,11 @@ void takt_follow_look(takt_client *client)
 
 /* ---- from opening to closing ----------------------------------------------------------------- */
 
-int takt_follow_open(takt_client *client, const takt_policy *place, takt_error *error)
+int takt_follow_open(takt_client *client, const takt_policy *location, takt_error *error)
 {
     takt_follow *follow = &client->follow;
     takt_live *live;
-    int code = takt_live_read(&live, place, &client->options, error);
+    int code = takt_live_read(&live, location, &client->options, error);
 
     if (code < 0)
         return code;
@@ -169,7 +169,7 @@ int takt_follow_open(takt_client *client, const takt_policy *place, takt_error *
         code = takt_fail(error, TAKT_E_POLICY,
                          "policy: the store has none for the namespace \"%s\"; put one there with "
                          "`takt apply FILE`",
-                         takt_location_options(&client->options, place).name_space);
+                         takt_location_options(&client->options, location).name_space);
     else if (!live->policy)
         code = takt_fail(error, TAKT_E_POLICY, "%s", live->trouble.text);
     if (code == 0) {

@@ -6,9 +6,9 @@
 
 #include "client/client.h"
 
-/* Reads the stored policy that `place` points to; it becomes the client's.  Blocks for the store's
- * timeout at most. */
-int takt_follow_open(takt_client *client, const takt_policy *place, takt_error *error);
+/* Reads the stored policy that `location` points to; it becomes the client's.  Blocks for the
+ * store's timeout at most. */
+int takt_follow_open(takt_client *client, const takt_policy *location, takt_error *error);
 
 /* Called when the client is open: looks for newer policies from now on, if the client follows
  * one. */

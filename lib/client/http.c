@@ -52,7 +52,7 @@ static void put_quota(fields *out, int64_t quota, const char *unit, int64_t peri
         put(out, ";w=%" PRId64, period_us / SECOND_US);
 }
 
-/* A limit of one rule is told in one item; any other has an item for each rule as well. */
+/* Whether the fields have one item; a limit of several rules also has one for each rule. */
 static bool is_plain(const takt_limit *limit)
 {
     return limit->numbers.rule_count == 1 && limit->numbers.concurrency == 0;

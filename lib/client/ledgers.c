@@ -219,20 +219,19 @@ static bool fill(ledger_list *list, size_t max)
     return true;
 }
 
-int takt_ledgers_read(takt_ledgers **ledgers, const takt_policy *place, const takt_options *options,
-                      size_t max, takt_error *error)
+int takt_ledgers_read(takt_ledgers **ledgers, const takt_policy *location,
+                      const takt_options *options, size_t max, takt_error *error)
 {
     static const takt_options defaults = {0};
     static const takt_policy nowhere = {0};
     const takt_options *chosen = options ? options : &defaults;
-    const takt_policy *from = place ? place : &nowhere;
+    const takt_policy *from = location ? location : &nowhere;
     takt_store_options store_options = takt_location_options(chosen, from);
     ledger_list *list;
     int code;
 
     if (!ledgers)
-        return takt_fail(error, TAKT_E_INVALID,
-                         "takt_ledgers_read: there is no place for the list");
+        return takt_fail(error, TAKT_E_INVALID, "takt_ledgers_read: `ledgers` is NULL");
     list = calloc(1, sizeof *list);
     if (!list || takt_policy_new(&list->policy, NULL) != 0) {
         free(list);

@@ -82,8 +82,8 @@ static planned *find(takt_plan *plan, const takt_limit *limit, const char *key)
     return made;
 }
 
-/* The first instant that conforms at all levels.  Each level may only move it on, so it is found
- * when a round over all of them has not moved it. */
+/* The first instant that conforms at all levels.  A level can only move it to a later time, so a
+ * round over all levels that does not move it has found it. */
 static int64_t earliest(planned *const *known, const int64_t *costs, int count, int64_t from_us)
 {
     int64_t at_us = from_us, before_us;
@@ -102,7 +102,7 @@ static bool take(planned *at, int64_t at_us, int64_t cost)
 {
     takt_numbers_commit(at->numbers, &at->state, at_us, cost);
     at->last_us = at_us;
-    takt_memory_pages_settle(&at->pages, true);
+    takt_memory_pages_end(&at->pages, true);
     return at->pages.pages.trouble == TAKT_PAGES_FINE;
 }
 

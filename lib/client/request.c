@@ -42,7 +42,7 @@ static const char *given_key(const takt_request *request, int level)
     return key ? key : "";
 }
 
-/* Refuses a key at a level where there is no limit. */
+/* Refuses a key for a level that has no limit. */
 static int refuse_key(const takt_request *request, int at, int around, takt_error *error)
 {
     char many[24] = "is none";

@@ -47,13 +47,13 @@ static int run_call(takt_store *store, uv_loop_t *loop, takt_store_call *call, t
 }
 
 int takt_stored_policy_exchange(takt_op op, takt_policy_exchange *exchange,
-                                const takt_policy *place, const takt_options *options,
+                                const takt_policy *location, const takt_options *options,
                                 takt_error *error)
 {
     static const takt_options defaults = {0};
     static const takt_policy nowhere = {0};
     const takt_options *chosen = options ? options : &defaults;
-    const takt_policy *from = place ? place : &nowhere;
+    const takt_policy *from = location ? location : &nowhere;
     takt_store_options store_options = takt_location_options(chosen, from);
     takt_store_call call;
     takt_store *store;
@@ -130,7 +130,7 @@ static void read_policy(live_policy *read)
         return;
     if (takt_policy_follows(policy)) {
         takt_fail(&live->trouble, TAKT_E_POLICY,
-                  NAME " has no limits: it follows itself; put another one there");
+                  NAME " has no limits: it follows itself; apply one with limits");
         takt_policy_free(policy);
         return;
     }
@@ -163,7 +163,7 @@ int takt_stored_policy_read(takt_live **live, takt_policy_exchange *exchange)
     read->live.size = (size_t)(reader.end - reader.at);
     if (reader.bad)
         takt_fail(&read->live.trouble, TAKT_E_POLICY,
-                  NAME "'s history is not one that this takt can read");
+                  NAME "'s history cannot be read by this version of takt");
     else
         read_policy(read);
     return 0;
@@ -190,15 +190,15 @@ void takt_live_free(takt_live *live)
     free(read);
 }
 
-int takt_live_read(takt_live **live, const takt_policy *place, const takt_options *options,
+int takt_live_read(takt_live **live, const takt_policy *location, const takt_options *options,
                    takt_error *error)
 {
     takt_policy_exchange exchange = {0};
     int code;
 
     if (!live)
-        return takt_fail(error, TAKT_E_INVALID, "takt_live_read: there is no place for the result");
-    code = takt_stored_policy_exchange(TAKT_OP_POLICY, &exchange, place, options, error);
+        return takt_fail(error, TAKT_E_INVALID, "takt_live_read: `live` is NULL");
+    code = takt_stored_policy_exchange(TAKT_OP_POLICY, &exchange, location, options, error);
     if (code < 0)
         return code;
     code = takt_stored_policy_read(live, &exchange);
@@ -237,11 +237,12 @@ int takt_live_check(const takt_live *seen, const takt_policy *policy, takt_error
     if (policy->revision == last && seen->policy &&
         takt_policy_compare(seen->policy, policy, NULL, NULL) == 0)
         return 0;
-    return takt_fail(error, TAKT_E_POLICY,
-                     "revision: %" PRId64 " is not higher than %" PRId64
-                     ", that of the stored policy, whose numbers would hold on; write revision: "
-                     "%" PRId64 ", or leave it out",
-                     policy->revision, last, last + 1);
+    return takt_fail(
+        error, TAKT_E_POLICY,
+        "revision: %" PRId64 " is not higher than %" PRId64
+        ", that of the stored policy, which would stay in force; write revision: %" PRId64
+        ", or remove it",
+        policy->revision, last, last + 1);
 }
 
 /* A summary that grows, and the number of differences that no longer fit. */

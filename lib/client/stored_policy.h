@@ -11,7 +11,7 @@
 /* Makes one call about the stored policy, on a store and a loop of its own, and waits for the
  * answer. */
 int takt_stored_policy_exchange(takt_op op, takt_policy_exchange *exchange,
-                                const takt_policy *place, const takt_options *options,
+                                const takt_policy *location, const takt_options *options,
                                 takt_error *error);
 
 /* Reads the result of an exchange and takes its memory over.  Returns 0 or TAKT_E_NOMEM. */

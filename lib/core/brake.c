@@ -11,8 +11,8 @@
 
 /* ---- a block's pace -------------------------------------------------------------------------- */
 
-/* GCRA up to an instant, from which on it lets everything through: a waiter for a token that only
- * the pace holds back is told that instant. */
+/* GCRA up to an instant, from which on it lets everything through: the retry
+ * time of a waiter that only the pace holds back. */
 
 static int64_t paced_earliest(const takt_rule *rule, const takt_rule_state *state, int64_t t_us,
                               int64_t cost)

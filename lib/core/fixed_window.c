@@ -112,15 +112,13 @@ static int prepare(takt_rule *rule, takt_error *error)
     if (rule->align == TAKT_ALIGN_DEFAULT)
         rule->align = TAKT_ALIGN_CLOCK;
     if (rule->zone && is_first_use(rule))
-        return takt_fail(
-            error, TAKT_E_POLICY,
-            "timezone: windows that open with their first token go by no clock; leave it "
-            "out, or write align: clock");
+        return takt_fail(error, TAKT_E_POLICY,
+                         "timezone: windows with align: first-use follow no clock; remove it, or "
+                         "write align: clock");
     if (rule->zone && part != 0 && (part != rule->period_us || TAKT_DAY_US % part != 0))
-        return takt_fail(
-            error, TAKT_E_POLICY,
-            "timezone: needs a period that divides a day, or whole days; write one, like "
-            "6h or 7day, or leave the timezone out");
+        return takt_fail(error, TAKT_E_POLICY,
+                         "timezone: needs a period that divides a day, or whole days; write one, "
+                         "like 6h or 7day, or remove the timezone");
     if (takt_window_prepare(rule, error) != 0)
         return TAKT_E_POLICY;
     if (!is_first_use(rule))

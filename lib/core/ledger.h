@@ -26,8 +26,8 @@
 #define TAKT_REUSES_AHEAD_US                                                                       \
     INT64_C(60000000) /* such numbers are given out no further ahead of the clock */
 
-/* Nobody is told to claim again sooner than after this part of the lookahead; whoever is first may
- * be quicker, for there is only one. */
+/* A worker claims again after this part of the lookahead at the earliest; the first in line, of
+ * which there is only one, may be quicker. */
 #define TAKT_LOOKAHEAD_FRACTION       16
 #define TAKT_LOOKAHEAD_FRACTION_FIRST 64
 
@@ -244,7 +244,7 @@ void takt_ledger_penalize(takt_ledger *ledger, int64_t now_us, int64_t for_us, c
 
 void takt_ledger_unblock(takt_ledger *ledger, int64_t now_us);
 
-/* Leaves at most so much of each unit in the policy's rules: takt_numbers_charge takes the rest.  An
+/* Leaves at most so much of each unit in the policy's rules: takt_numbers_charge takes the rest. An
  * amount below 0 leaves the unit as it is. */
 void takt_ledger_lower(takt_ledger *ledger, int64_t now_us, takt_amounts most);
 

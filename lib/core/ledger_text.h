@@ -3,8 +3,8 @@
  *
  *     g1/10000*10 1763692800123456;g20/60000000*1 1763692801000000+2;t17;b1763692900000000;w...
  *
- * First come the rules, their states and what they owe (as takt_rule_write has it), then, where
- * they say anything:
+ * First come the rules, their states and their debts (takt_rule_write), then, unless they have
+ * their defaults:
  *
  *     rREVISION,LOOKAHEAD,MAX_WAITING[o|u][,CONCURRENCY,LEASE]
  *                                    the revision of the policy
@@ -20,11 +20,10 @@
  *     cSTATED,CONTESTED              callers of the same revision state other rules: when these and
  *                                    when those were last stated
  *     eASKED,ASKER[,SLOT,COST,PRIORITY]...
- *                                    when slots for urgent work were asked for and by whom, and
- *                                    those that workers have handed on
- *     hWORKER,SEQ,HELD,EXPIRES       for each worker that holds permits
- *     wWORKER,SEQ,PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN,EXPIRES[,[a][f][p]]
- *                                    for each place in line
+ *                                    when slots for urgent work were asked for, by which worker,
+ * and the slots that workers have handed on hWORKER,SEQ,HELD,EXPIRES       for each worker that
+ * holds permits wWORKER,SEQ,PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN,EXPIRES[,[a][f][p]] for each
+ * place in line
  *
  * Workers are hexadecimal; a place may be aside, the foremost of its worker, lacking a permit. More
  * than may wait are refused, or drop the oldest (o) or those less urgent (u).  A
@@ -55,11 +54,10 @@ int takt_ledger_text_holders(const char *text, size_t size);
 
 /*
  * Reads a text into a ledger whose line and holders have the capacity, for a call from a worker
- * whose policy says `numbers`: which is adopted, unless the text's revision is higher; then
- * ledger->numbers is `kept`, filled with the text's numbers. A text that cannot be read gives a
- * fresh ledger and -1: state is never trusted half-way.  That ledger is blocked until whatever was
- * given has no say any more: for the limit's span (takt_numbers_span) after the last slot that can
- * have been.  Otherwise 0.
+ * whose policy has `numbers`.  The ledger adopts them, unless the text's revision is higher; then
+ * ledger->numbers is `kept`, filled with the text's numbers.  Returns 0.  An unreadable text gives
+ * -1 and a fresh ledger, because half of a state cannot be trusted.  It is blocked until no slot of
+ * the lost state can count: for the limit's span (takt_numbers_span) after the last possible one.
  */
 int takt_ledger_decode(takt_ledger *ledger, const takt_numbers *numbers, takt_numbers *kept,
                        int64_t now_us, const char *text, size_t size);

@@ -1,6 +1,6 @@
 /*
- * limit.h: a limit as one worker's policy has it: the numbers that it shares with the fleet, and
- * what it decides for itself, of which no ledger knows.
+ * limit.h: a limit of one worker's policy: the numbers that it shares with the fleet, and the
+ * worker's own settings, which no ledger has.
  */
 #ifndef TAKT_CORE_LIMIT_H
 #define TAKT_CORE_LIMIT_H

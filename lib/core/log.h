@@ -1,12 +1,12 @@
 /*
- * log.h: who took tokens when, from the oldest that still counts to the latest: what a sliding log
- * remembers.  Decides how a log lies in pages; which of it counts is decided in sliding_log.c.
+ * log.h: the slots of a sliding log, from the oldest that still counts to the latest.  This file
+ * decides how a log is stored in pages; sliding_log.c decides which entries count.
  *
- * An entry says at which slot tokens were taken and how many had been taken up to then, itself
- * included, since the log was begun: so that "how many since" is one subtraction, and both "when"
- * and "how many" are found by halving.  Entries take 16 bytes.  The latest is part of the head, the
- * others are in pages, and never moved; an entry looked at near the front of a long log, or its
- * last, costs one page.  Tokens that are taken back change the totals from their entry on.
+ * An entry has a slot and the total of tokens taken since the log was begun, up to and including
+ * this slot.  So "how many since" is one subtraction, and a binary search finds both a time and a
+ * number.  Entries take 16 bytes.  The latest is part of the head; the others are in pages and
+ * never move.  To read the oldest or the latest entries of a long log takes one page.  Returned
+ * tokens change the totals from their entry on.
  *
  * Running totals are kept modulo TAKT_LOG_WRAP: only differences between entries that count are
  * used.

@@ -127,9 +127,9 @@ void takt_lows_read(takt_lows *lows, takt_reader *reader)
             reader->bad = true;
             return;
         }
-        *stretch = (takt_low){takt_read_int(reader, 1, INT64_C(1) << 53), TAKT_LOWS_UNKNOWN};
+        *stretch = (takt_low){takt_read_int(reader, 1, TAKT_EXACT_MAX), TAKT_LOWS_UNKNOWN};
         if (takt_read_if(reader, ','))
-            stretch->low_us = takt_read_int(reader, 0, INT64_C(1) << 53);
+            stretch->low_us = takt_read_int(reader, 0, TAKT_EXACT_MAX);
         if (lows->count++ > 0 && stretch->since_us <= stretch[-1].since_us)
             reader->bad = true;
     } while (!reader->bad && takt_read_if(reader, '@'));

@@ -449,7 +449,7 @@ void takt_numbers_give_back(const takt_numbers *numbers, takt_rules_state *state
         rule->algorithm->give_back(
             rule, &state->rules[i], i == numbers->rule_count ? slot_us : now_us, slot_us,
             taken.of[rule->unit], unused.of[rule->unit], now_us + numbers->lookahead_us);
-        /* the room is there from now on: what is owed is not paid as of before */
+        /* the room exists from now on, so debts are paid from now on */
         if (owed_by(rule, &state->rules[i]) > 0)
             (void)pay_at(rule, &state->rules[i], now_us);
     }

@@ -18,14 +18,13 @@
 #define TAKT_LOOKAHEAD_MAX_US                                                                      \
     INT64_C(10000000) /* 10 s: also how far ahead a foreign clock may hold us up */
 #define TAKT_KEEPALIVE_US                                                                          \
-    INT64_C(2000000) /* a worker that waits is heard of at least that often                        \
-                      */
+    INT64_C(2000000) /* the longest pause between two claims of a waiting worker */
 
 #define TAKT_PAUSE_MAX_US INT64_C(60000000) /* no change of algorithm holds up work for longer */
 
 /* Steps of one takt_numbers_take: where a script takes them, a whole server waits. */
 #define TAKT_TAKE_STEPS_MAX  1000
-#define TAKT_PAY_PERIODS     8  /* for which what is owed is paid part by part */
+#define TAKT_PAY_PERIODS     8  /* for which a debt is paid part by part */
 #define TAKT_PAY_PARTS       64 /* of a period: debts that fall due in one are paid at once */
 #define TAKT_RECOVER_MAX_US  INT64_C(86400000000) /* the time of an adapt's `recover` */
 #define TAKT_CONCURRENCY_MAX INT64_C(1000000000)
@@ -112,8 +111,8 @@ takt_amounts takt_numbers_room(const takt_numbers *numbers, const takt_rules_sta
 int64_t takt_numbers_due(const takt_numbers *numbers, const takt_rules_state *state,
                          int64_t from_us, takt_amounts n);
 
-/* In whatever state the rules are at t_us, the last of so many taken one by one from then on has no
- * earlier slot. */
+/* A lower bound, for any state of the rules at t_us: the slot of the last of n tokens that are
+ * taken one by one from then on. */
 int64_t takt_numbers_due_at_best(const takt_numbers *numbers, int64_t t_us, takt_amounts n);
 
 /*
@@ -135,7 +134,7 @@ int64_t takt_numbers_guard(const takt_numbers *numbers);
 void takt_numbers_charge(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us,
                          takt_amounts used);
 
-/* Of what was taken at slot_us, `unused` was not needed: each rule gives back what no other worker
+/* Gives back `unused` of what was taken at slot_us: each rule returns the part that no other worker
  * can have been served from. */
 void takt_numbers_give_back(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us,
                             int64_t slot_us, takt_amounts taken, takt_amounts unused);

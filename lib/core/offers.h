@@ -4,7 +4,7 @@
  * Slots are awarded up to one lookahead ahead, so urgent work that comes now would wait that long
  * behind less urgent work that has them.  Instead its claim makes news: the others claim at once
  * and offer their next slot.  The ledger keeps as many offers as the more urgent waiters need, and
- * gives them to whoever is the most urgent.  The slot stays what it is, so no rule is concerned.
+ * gives them to the most urgent.  The slot itself does not change, so no rule is involved.
  * Limits with concurrency have no offers.
  */
 #ifndef TAKT_CORE_OFFERS_H

@@ -69,8 +69,8 @@ static void take_out(takt_place *place, int64_t count)
     place->wanting -= count > place->wanting / place->need ? place->wanting : count * place->need;
 }
 
-/* With `refuse` whoever comes when the line is full is refused: newcomers of the claiming worker,
- * the least urgent first.  Waiters that were counted before keep their places. */
+/* With `refuse` a full line refuses newcomers of the claiming worker, the least urgent first.
+ * Waiters that were counted before keep their places. */
 static void refuse_newcomers(takt_ledger *ledger, const takt_claim *claim, int64_t over,
                              takt_award *award)
 {

@@ -78,7 +78,7 @@ static int refuse_strangers(const takt_rule *rule, takt_error *error)
             continue;
         takt_algorithm_list(fields[i].bit, takers, sizeof takers);
         return takt_fail(error, TAKT_E_POLICY,
-                         "%s: %s takes none; leave it out, or write algorithm: %s", fields[i].field,
+                         "%s: %s takes none; remove it, or write algorithm: %s", fields[i].field,
                          rule->algorithm->name, takers);
     }
     return 0;

@@ -25,10 +25,9 @@
 #include "zone/zone.h"
 
 #define TAKT_NEVER          INT64_MAX
-#define TAKT_EXACT_MAX      (INT64_C(1) << 53) /* a script's numbers are exact up to here */
 #define TAKT_RULE_LIMIT_MAX INT64_C(1000000000)
 #define TAKT_SPAN_MAX_US    INT64_C(1576800000000000) /* 50 years */
-#define TAKT_ROOM_MAX       INT64_C(1000000000)       /* a room larger than this is told as this */
+#define TAKT_ROOM_MAX       INT64_C(1000000000)       /* a larger room counts as this */
 #define TAKT_RULE_TEXT_SIZE 560 /* a rule and its state as text, at the longest */
 
 typedef struct takt_algorithm takt_algorithm;
@@ -46,8 +45,7 @@ typedef struct takt_fraction {
  * last one ended.  DEFAULT is for an algorithm's prepare to replace. */
 typedef enum takt_align { TAKT_ALIGN_DEFAULT, TAKT_ALIGN_CLOCK, TAKT_ALIGN_FIRST_USE } takt_align;
 
-/* What a rule counts: tokens, of which a request takes its cost, or requests, whatever they cost.
- */
+/* What a rule counts: tokens, of which a request takes its cost; or requests. */
 typedef enum takt_unit { TAKT_UNIT_TOKENS, TAKT_UNIT_REQUESTS } takt_unit;
 
 #define TAKT_UNITS 2
@@ -189,9 +187,8 @@ struct takt_algorithm {
     /* When, if nothing is taken, the rule will be as from rest. */
     int64_t (*rest_at)(const takt_rule *rule, const takt_rule_state *state);
 
-    /* A state further ahead of now than taking slots up to now + reach_us could have put it is from
-     * another clock: pull it back to the furthest that awards up to now + lookahead_us could have
-     * put it.  What is owed is no clock's fault, and stays. */
+    /* A state that slots up to now + reach_us cannot explain is from another clock. Pulls it back
+     * to the latest state that awards up to now + lookahead_us can explain. Debts stay. */
     void (*pull_back)(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
                       int64_t reach_us, int64_t lookahead_us);
 

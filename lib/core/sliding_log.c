@@ -3,14 +3,12 @@
  *
  *     tokens taken in [t, t + period)  <=  limit
  *
- * for what was taken when is remembered until it has left the window (log.h): up to `limit`
- * entries, 16 bytes each.  Tokens taken at one slot are one entry.  A token that was taken at t no
- * longer counts at t + period.
+ * A log (log.h) keeps each slot until it has left the window: up to `limit` entries of 16 bytes.
+ * Tokens of one slot are one entry.  A token taken at t no longer counts at t + period.
  *
- * So `cost` more may be taken when as many old ones have left as are too many then; and the n-th
- * token from now on, if all are taken as soon as they can be, waits for the (n - limit)-th of them.
- * Slots never go back to before the latest in the log, which lies ahead of now where slots were
- * awarded ahead.
+ * So the next slot for `cost` tokens is when enough old tokens have left the window.  If all tokens
+ * are taken as soon as possible, the n-th token from now on waits for the (n - limit)-th.  A slot
+ * is never before the latest in the log, which may be ahead of now.
  *
  * "Exhausted" is: as if `limit` tokens had been taken evenly over the period before.  None of them
  * is in the log: that instant and the running total are, and what is taken for one period from then

@@ -1,8 +1,8 @@
 /*
- * sliding_window.c: the usual approximation of a sliding log in two counters.  Windows of one
- * period begin at multiples of it since the epoch; what was taken from the one before is taken to
- * have been spread evenly over it, and counts by the part of it that a window ending now would
- * still overlap. With `past` the time since the current window began,
+ * sliding_window.c: the usual approximation of a sliding log by two counters.  Windows of one
+ * period begin at its multiples since the epoch.  The tokens of the previous window count as if
+ * they were spread evenly over it: by the part of it that a window ending now still overlaps.  With
+ * `past` the time since the current window began,
  *
  *     previous * (period - past) / period + current  <=  limit
  *
@@ -113,8 +113,7 @@ static void note_behind(const takt_rule *rule, view *v, int64_t t_us)
             v->behind, takt_mul_div(rule->tokens, t_us - v->start_us, rule->span_us) - v->current);
 }
 
-/* The window after this one, from which all is taken that can be from from_us on; *taken is told
- * how much that is. */
+/* The window after this one if all its tokens are taken from from_us on; *taken is their number. */
 static view use_up(const takt_rule *rule, view v, int64_t from_us, int64_t *taken)
 {
     int64_t max = takt_max(max_by(rule, v, v.start_us + rule->span_us - 1), v.current);

@@ -11,7 +11,7 @@
 
 #include "core/rule.h"
 
-#define TAKT_WINDOW_END (INT64_C(1) << 53) /* later instants are returned as this one */
+#define TAKT_WINDOW_END TAKT_EXACT_MAX /* later instants are returned as this one */
 
 /* The begin of the window that contains t_us. */
 int64_t takt_window_start(const takt_rule *rule, int64_t t_us);

@@ -69,8 +69,7 @@ int takt_adapt_read(const takt_adapt_text *text, takt_numbers *numbers, takt_err
     if (text == NULL)
         return 0;
     if (numbers->rule_count == 0)
-        return takt_fail(error, TAKT_E_POLICY,
-                         "adapt: is of a rate; write rules, or leave adapt out");
+        return takt_fail(error, TAKT_E_POLICY, "adapt: needs rules; add them or remove adapt");
     code = read_percent("backoff", text->backoff, &read.backoff, error);
     if (code == 0)
         code = read_recover(text->recover, &read, error);

@@ -164,8 +164,7 @@ static int read_when_full(const char *text, takt_limit *limit, takt_error *error
         return code;
     if (text != NULL && limit->numbers.max_waiting == 0)
         return takt_fail(error, TAKT_E_POLICY,
-                         "when_full: is whom more than max_waiting cost their place; write "
-                         "max_waiting, or leave when_full out");
+                         "when_full: needs max_waiting; add it or remove when_full");
     limit->numbers.when_full = (takt_when_full)word;
     return 0;
 }
@@ -181,9 +180,7 @@ static int read_lease(const char *text, takt_limit *limit, takt_error *error)
     if (text == NULL)
         return 0;
     if (limit->numbers.concurrency == 0)
-        return takt_fail(error, TAKT_E_POLICY,
-                         "lease: is for how long a permit is held; write concurrency, or leave the "
-                         "lease out");
+        return takt_fail(error, TAKT_E_POLICY, "lease: needs concurrency; add it or remove lease");
     code = takt_parse_duration(text, &limit->numbers.lease_us, error);
     if (code != 0)
         return takt_field_refuse("lease", code, error);
@@ -248,7 +245,7 @@ int takt_limit_read(const takt_limit_text *text, takt_limit *limit, takt_error *
                          "concurrency");
     if (!has_rules && text->headroom != NULL)
         return takt_fail(error, TAKT_E_POLICY,
-                         "headroom: is below a rate; write rules, or leave the headroom out");
+                         "headroom: needs rules; add them or remove headroom");
     if (text->rule_count > TAKT_RULES_MAX)
         return takt_fail(error, TAKT_E_POLICY, "rules: there are %u; write at most %d",
                          text->rule_count, TAKT_RULES_MAX);

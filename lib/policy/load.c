@@ -65,17 +65,17 @@ static int read_following(policy_reading *reading, takt_error *error)
     const takt_document *document = reading->document;
     char quoted[TAKT_QUOTE_SIZE];
     if (strcmp(document->policy, "store") != 0)
-        return locate(reading,
-                      takt_fail(error, TAKT_E_POLICY,
-                                "policy: %s: write store, where the limits are in the store, or "
-                                "leave it out",
-                                takt_quote(document->policy, quoted)),
-                      "", error);
+        return locate(
+            reading,
+            takt_fail(error, TAKT_E_POLICY,
+                      "policy: %s: write store if the limits are in the store, or remove the field",
+                      takt_quote(document->policy, quoted)),
+            "", error);
     if (document->limit_count > 0 || document->revision != NULL)
         return locate(reading,
                       takt_fail(error, TAKT_E_POLICY,
-                                "%s: with `policy: store` those in the store hold; leave these "
-                                "out, and put them there with `takt apply FILE`",
+                                "%s: with `policy: store` the store has them; remove them here and "
+                                "use `takt apply FILE`",
                                 document->limit_count > 0 ? "limits" : "revision"),
                       "", error);
     return takt_policy_follow(reading->policy, error);

@@ -66,10 +66,10 @@ static int read_zero(const takt_override_text *text, takt_access *access, takt_e
         if (text->rule_count > 1 || has_numbers(&others) || rule->burst || rule->algorithm ||
             rule->align || rule->timezone || rule->queue || rule->counts || rule->default_amount ||
             rule->guard)
-            return takt_fail(error, TAKT_E_POLICY,
-                             "rules[%u].rate: a rate of 0 refuses all work of its keys; leave "
-                             "everything but this rate out",
-                             i);
+            return takt_fail(
+                error, TAKT_E_POLICY,
+                "rules[%u].rate: a rate of 0 refuses all work of its keys; remove all other fields",
+                i);
         *access = TAKT_ACCESS_REFUSED;
     }
     return 0;
@@ -84,13 +84,13 @@ static int read_access(const takt_override_text *text, takt_access *access, takt
         return takt_fail(error, TAKT_E_POLICY, "unlimited: %s: write true or false",
                          takt_quote(text->unlimited, quoted));
     if (is_true && has_numbers(text))
-        return takt_fail(error, TAKT_E_POLICY,
-                         "unlimited: an unlimited key has no numbers; leave unlimited or all the "
-                         "others out");
+        return takt_fail(
+            error, TAKT_E_POLICY,
+            "unlimited: an unlimited key has no numbers; remove unlimited or all other fields");
     if (!is_true && !has_numbers(text))
         return takt_fail(error, TAKT_E_POLICY,
-                         "key: is all that it says; write its rules, like rules: [{rate: 100/s}], "
-                         "or unlimited: true");
+                         "key: the override changes nothing; add rules, like rules: [{rate: "
+                         "100/s}], or unlimited: true");
     *access = is_true ? TAKT_ACCESS_UNLIMITED : TAKT_ACCESS_LIMITED;
     return read_zero(text, access, error);
 }
@@ -160,7 +160,7 @@ static int add(takt_overrides *overrides, const takt_limit *limit, const char *k
 
     if (namesake)
         return takt_fail(error, TAKT_E_POLICY,
-                         "key: %s is that of overrides[%zu] already; write each key once",
+                         "key: %s is already that of overrides[%zu]; write each key once",
                          takt_quote(key, quoted), TAKT_HOLDER(namesake, override, entry)->index);
     made = malloc(sizeof *made + size + 1);
     if (!made)

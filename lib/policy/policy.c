@@ -22,13 +22,12 @@
 #include "policy/unit_text.h"
 
 #define CAPACITY_FIRST 8
-#define REVISION_MAX   INT64_C(9007199254740991) /* 2^53 - 1: exact in scripts, too */
+#define REVISION_MAX   (TAKT_EXACT_MAX - 1)
 
 int takt_policy_new(takt_policy **policy, takt_error *error)
 {
     if (policy == NULL)
-        return takt_fail(error, TAKT_E_INVALID,
-                         "takt_policy_new: there is no place for the policy");
+        return takt_fail(error, TAKT_E_INVALID, "takt_policy_new: `policy` is NULL");
     takt_policy *made = calloc(1, sizeof *made);
     if (made == NULL)
         return takt_fail(error, TAKT_E_NOMEM, "no memory");
@@ -146,9 +145,9 @@ int takt_policy_add(takt_policy *policy, const takt_limit_text *text, takt_error
     if (policy == NULL || text == NULL)
         return takt_fail(error, TAKT_E_INVALID, "no policy or no limit given");
     if (policy->follows)
-        return takt_fail(error, TAKT_E_POLICY,
-                         "name: this policy's limits are in the store; put this one there with "
-                         "`takt apply`");
+        return takt_fail(
+            error, TAKT_E_POLICY,
+            "name: this policy's limits are in the store; add this one there with `takt apply`");
     int code = takt_limit_read(text, &read, error);
     if (code == 0)
         code = check_within(text->within, error);
@@ -157,7 +156,7 @@ int takt_policy_add(takt_policy *policy, const takt_limit_text *text, takt_error
     const takt_limit *namesake = find(policy, read.name);
     if (namesake != NULL)
         return takt_fail(error, TAKT_E_POLICY,
-                         "name: %s is the name of limits[%zu] already; write another",
+                         "name: %s is already the name of limits[%zu]; write another",
                          takt_quote(read.name, quoted), takt_policy_index(policy, namesake->name));
 
     takt_limit *limit = malloc(sizeof *limit);
@@ -216,8 +215,8 @@ static int refuse_circle(const takt_policy *policy, const takt_limit *member, ta
         at = at->within;
     } while (at != begin && used + 2 * sizeof at->name < sizeof circle);
     return takt_fail(error, TAKT_E_POLICY,
-                     "limits[%zu].within: goes round in a circle (%s%s%s); leave one of them out",
-                     first, circle, at == begin ? "" : "... -> ", begin->name);
+                     "limits[%zu].within: forms a circle (%s%s%s); remove one of them", first,
+                     circle, at == begin ? "" : "... -> ", begin->name);
 }
 
 /* Refuses circles of `within`. Each limit is visited once: a walk ends at a limit of an earlier
@@ -249,10 +248,10 @@ static int refuse_depth(const takt_policy *policy, takt_error *error)
         int levels = 1;
         for (const takt_limit *at = policy->limits[i]->within; at != NULL; at = at->within)
             if (++levels > TAKT_LEVELS_MAX)
-                return takt_fail(error, TAKT_E_POLICY,
-                                 "limits[%zu].within: leads through more than %d limits; put fewer "
-                                 "inside one another",
-                                 i, TAKT_LEVELS_MAX);
+                return takt_fail(
+                    error, TAKT_E_POLICY,
+                    "limits[%zu].within: leads through more than %d limits; nest fewer", i,
+                    TAKT_LEVELS_MAX);
     }
     return 0;
 }
@@ -357,9 +356,9 @@ int takt_policy_follow(takt_policy *policy, takt_error *error)
     if (policy == NULL)
         return takt_fail(error, TAKT_E_INVALID, "no policy given");
     if (policy->limit_count > 0 || policy->has_revision)
-        return takt_fail(error, TAKT_E_POLICY,
-                         "policy: the limits and the revision are those in the store; leave yours "
-                         "out, and put them there with `takt apply`");
+        return takt_fail(
+            error, TAKT_E_POLICY,
+            "policy: the store has the limits and the revision; remove yours and use `takt apply`");
     policy->follows = true;
     return 0;
 }

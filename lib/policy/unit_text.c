@@ -48,8 +48,8 @@ static int read_default(const takt_rule_text *rule, unsigned index, takt_limit *
     }
     if (amount > 0 && limit->default_amount > 0 && amount != limit->default_amount)
         return takt_fail(error, TAKT_E_POLICY,
-                         "rules[%u].default_amount: %" PRId64 ", and a rule before it says %d for "
-                         "%s too; write one of them",
+                         "rules[%u].default_amount: %" PRId64
+                         ", but an earlier rule has %d for %s; write one of them",
                          index, amount, (int)limit->default_amount, limit->unit);
     if (amount > 0)
         limit->default_amount = (int32_t)amount;
@@ -81,10 +81,10 @@ static int check_unnamed(const takt_rule_text *rules, unsigned count, unsigned f
 {
     for (unsigned i = 0; limit->unit[0] != '\0' && i < count; i++)
         if (rules[i].counts == NULL)
-            return takt_fail(error, TAKT_E_POLICY,
-                             "rules[%u].counts: is missing, and rules[%u] counts %s; write %s or "
-                             "requests",
-                             i, first, limit->unit, limit->unit);
+            return takt_fail(
+                error, TAKT_E_POLICY,
+                "rules[%u].counts: is missing, and rules[%u] counts %s; write %s or requests", i,
+                first, limit->unit, limit->unit);
     return 0;
 }
 
@@ -102,8 +102,8 @@ int takt_units_read(const takt_rule_text *rules, unsigned count, takt_limit *lim
             code = read_unit(rule, i, &first, limit, error);
         else if (rule->default_amount != NULL)
             code = takt_fail(error, TAKT_E_POLICY,
-                             "rules[%u].default_amount: is the amount of a unit that an acquire "
-                             "does not state; write counts with the unit's name, or leave it out",
+                             "rules[%u].default_amount: needs counts with the name of a unit; add "
+                             "it or remove default_amount",
                              i);
     }
     return code == 0 ? check_unnamed(rules, count, first, limit, error) : code;

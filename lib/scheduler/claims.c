@@ -75,9 +75,9 @@ static bool has_lost_head(const takt_queue *queue)
            first_cost(queue) < queue->claims.planned;
 }
 
-/* Whether there are waiters here that no award has counted, and the line may be full: it was more
- * than half full when the store was asked last.  They claim at once, so that those who are too many
- * know; but no sooner than somebody would who is first in line. */
+/* When to claim because of waiters that no award has counted, if the line may be full: it was more
+ * than half full at the last answer.  The claim comes at once, so that excess waiters are refused
+ * soon, but no sooner than the first in line may claim. */
 static int64_t newcomers_at(const takt_queue *queue, int64_t now_us)
 {
     const takt_numbers *numbers = takt_queue_stated(queue);

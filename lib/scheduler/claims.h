@@ -3,7 +3,7 @@
  *
  * Other files note reasons to claim.  A pass asks when a queue claims next, and takes out the
  * queues that claim now.  A queue has one call under way at a time that states what it holds: a
- * claim or a try.  Whatever happens meanwhile goes into the next one.  scheduler.c applies the
+ * claim or a try.  The next one states what happens meanwhile.  scheduler.c applies the
  * award to the waiters.
  */
 #ifndef TAKT_SCHEDULER_CLAIMS_H

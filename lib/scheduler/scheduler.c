@@ -66,7 +66,7 @@ static void refuse_excess(takt_scheduler *scheduler, takt_queue *queue, int64_t 
         }
 }
 
-/* As many as may wait are here: whoever has come since is refused without a claim. */
+/* Refuses newcomers without a claim if this queue alone has as many waiters as may wait. */
 static void refuse_unstated(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
     takt_permit *permit;

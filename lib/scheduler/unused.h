@@ -6,8 +6,8 @@
  * due.  Each run of slots needs a call of its own (takt_ledger_settle, for work that did not
  * begin), the last run first.  A rule takes back what no other worker can have been served from.
  *
- * This call reports a change, while all other calls of the scheduler state a situation.  So it is
- * sent once, whatever happens to it.  Slots lapse if the store is lost, if no rule has charged for
+ * This call reports a change; all other calls of the scheduler state a situation.  So it is sent
+ * once, even if it is lost.  Slots lapse if the store is lost, if no rule has charged for
  * them, and while the ledger may have changed (a hint).
  */
 #ifndef TAKT_SCHEDULER_UNUSED_H

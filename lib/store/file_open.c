@@ -1,7 +1,7 @@
 /*
- * file_open.c: opening a store's file: is it one of ours, is it intact, is it writable.  It decides
- * what is refused and what is replaced.  A file that is not ours is never changed, and a damaged
- * one is renamed, not deleted.
+ * file_open.c: opens a store's file.  It checks that the file is ours, intact and writable.  A file
+ * that is not ours is refused and never changed; a damaged one is renamed, and a new one replaces
+ * it.
  *
  * LMDB keeps its lock in a second file, PATH-lock, which belongs to exactly one data file.
  * Therefore a process that opens, creates, renames or closes a data file holds an flock on it

@@ -167,7 +167,7 @@ static void keep(takt_space *space, record *found, const char *name, size_t size
     if (found != NULL && found->text == NULL)
         forget(space, found);
     else if (found != NULL)
-        takt_memory_pages_settle(&found->pages, kept);
+        takt_memory_pages_end(&found->pages, kept);
 }
 
 static void run_call(takt_space *space, const char *name_space, int64_t now_us,
@@ -197,7 +197,7 @@ static void run_call(takt_space *space, const char *name_space, int64_t now_us,
     else if (change.what == TAKT_RECORD_DROP)
         forget(space, found);
     else
-        takt_memory_pages_settle(&found->pages, false);
+        takt_memory_pages_end(&found->pages, false);
 }
 
 static void sweep(takt_space *space, int64_t now_us)

@@ -85,11 +85,11 @@ int takt_store_check_url(const char *url, takt_error *error)
 
 int takt_store_default_url(char *url, size_t size, takt_error *error)
 {
-    takt_file_url place;
-    int code = takt_file_url_default(&place, error);
+    takt_file_url file;
+    int code = takt_file_url_default(&file, error);
 
     if (code == 0)
-        snprintf(url, size, "file:%s", place.path);
+        snprintf(url, size, "file:%s", file.path);
     return code;
 }
 

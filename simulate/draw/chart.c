@@ -11,7 +11,7 @@
 #define HEADING_LEFT 550 /* of the field: above the labels */
 #define HEADING_UP   390 /* above the field, with the legend between */
 #define LETTER_WIDTH 68  /* of the small text, on average and rather wide */
-#define CALENDAR_US  1e7 /* shorter times are told from their beginning on */
+#define CALENDAR_US  1e7 /* shorter simulations show the time since their start */
 #define DAY_US       INT64_C(86400000000)
 
 /* Time has steps of its own: 50 minutes would be an unusual step. */

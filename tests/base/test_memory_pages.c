@@ -15,7 +15,7 @@ static int64_t *page(takt_memory_pages *memory, int book, int64_t number, takt_p
 static void drop(takt_memory_pages *memory, int book, int64_t below, bool kept)
 {
     memory->pages.drop_below(&memory->pages, book, below);
-    takt_memory_pages_settle(memory, kept);
+    takt_memory_pages_end(memory, kept);
 }
 
 Test(memory_pages, are_what_was_written)
@@ -130,10 +130,10 @@ Test(memory_pages, books_are_freed_when_that_is_kept)
     takt_memory_pages_init(&memory);
     memory.pages.taken = 3;
     memory.pages.freed = 1;
-    takt_memory_pages_settle(&memory, false);
+    takt_memory_pages_end(&memory, false);
     cr_assert_eq(memory.pages.taken, 3);
     cr_assert_eq(memory.pages.freed, 0);
     memory.pages.freed = 1;
-    takt_memory_pages_settle(&memory, true);
+    takt_memory_pages_end(&memory, true);
     cr_assert_eq(memory.pages.taken, 2);
 }

@@ -262,16 +262,16 @@ def files(report, here):
     os.chmod(path, 0o666)
     findings, done = look(here, f'file:{path}')
     report.check(done.returncode == 0 and is_told(findings, 'access', 'warning', 'chmod o=')
-                 and is_told(findings, 'place', 'ok', path), 'a file that all may write is a warning', told(done))
+                 and is_told(findings, 'location', 'ok', path), 'a file that all may write is a warning', told(done))
     here.write('not-ours', 'x' * 10000)
     findings, done = look(here, f'file:{here.path}/not-ours')
     report.check(done.returncode == 69 and is_told(findings, 'use', 'error', 'not-ours'), 'a file that is not ours: 69',
                  told(done))
     findings, done = look(here, 'file:/dev/null/x.mdb')
-    report.check(done.returncode == 69 and is_told(findings, 'place', 'error', '/dev/null'), 'no such directory: 69',
+    report.check(done.returncode == 69 and is_told(findings, 'location', 'error', '/dev/null'), 'no such directory: 69',
                  told(done))
     findings, done = look(here, 'memory:')
-    report.check(done.returncode == 0 and is_told(findings, 'place', 'note', 'no other process shares'),
+    report.check(done.returncode == 0 and is_told(findings, 'location', 'note', 'no other process shares'),
                  'memory shares nothing', told(done))
 
 

@@ -46,7 +46,7 @@ static inline int64_t take_from(kept *k, int64_t t_us, int64_t cost)
     if (slot_us != TAKT_NEVER)
         k->rule.algorithm->commit(&k->rule, &k->state, slot_us, cost);
     cr_assert_eq(k->pages.pages.trouble, TAKT_PAGES_FINE);
-    takt_memory_pages_settle(&k->pages, true);
+    takt_memory_pages_end(&k->pages, true);
     return slot_us;
 }
 

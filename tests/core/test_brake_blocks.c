@@ -56,7 +56,7 @@ static void work(book *b, int64_t at_us, int64_t end_us)
     while (at_us < end_us) {
         say(b, at_us, 1, 5, 1, 1000);
         if (b->ledger.pages)
-            takt_memory_pages_settle((takt_memory_pages *)b->ledger.pages, true);
+            takt_memory_pages_end((takt_memory_pages *)b->ledger.pages, true);
         int64_t next_us = b->award.claim_again_at_us - NOW;
         at_us = next_us < at_us + TAKT_KEEPALIVE_US ? next_us : at_us + TAKT_KEEPALIVE_US;
     }
@@ -141,8 +141,8 @@ Test(brake_blocks, rules_are_as_without_any_block)
             default:
                 if (takt_ledger_try(ledger, NOW + at_us, 1, &retry_us))
                     cr_assert(takt_ledger_try(&free.b.ledger, NOW + at_us, 1, &retry_us));
-                takt_memory_pages_settle(&blocked.pages, true);
-                takt_memory_pages_settle(&free.pages, true);
+                takt_memory_pages_end(&blocked.pages, true);
+                takt_memory_pages_end(&free.pages, true);
                 break;
             }
             cr_assert_str_eq(rules_text(&blocked.b, text, sizeof text),

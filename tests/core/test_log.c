@@ -43,7 +43,7 @@ static void drop(takt_log *log, takt_memory_pages *pages, list *plain, int64_t a
     takt_log_drop(log, &pages->pages, at_us);
     while (plain->first < plain->count && plain->at_us[plain->first] <= at_us)
         plain->first++;
-    takt_memory_pages_settle(pages, true);
+    takt_memory_pages_end(pages, true);
 }
 
 Test(log, is_a_list_of_what_was_taken)
@@ -73,7 +73,7 @@ Test(log, is_a_list_of_what_was_taken)
         drop(&log, &pages, &plain, at_us);
         cr_assert_leq(takt_memory_pages_count(&pages), 1);
         takt_log_clear(&log, &pages.pages);
-        takt_memory_pages_settle(&pages, true);
+        takt_memory_pages_end(&pages, true);
         cr_assert_eq(takt_memory_pages_count(&pages), 0);
         cr_assert_eq(pages.pages.taken, 0);
         takt_memory_pages_close(&pages);
@@ -94,7 +94,7 @@ Test(log, a_cleared_log_begins_in_another_book)
         cr_assert_eq(log.book, round % 2 + 1);
         takt_log_clear(&log, &pages.pages);
         if (round % 2)
-            takt_memory_pages_settle(&pages, true);
+            takt_memory_pages_end(&pages, true);
     }
     cr_assert_eq(pages.pages.trouble, TAKT_PAGES_FINE);
     takt_memory_pages_close(&pages);

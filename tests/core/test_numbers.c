@@ -102,7 +102,7 @@ static void check_none_earlier(const takt_numbers *limit, uint64_t seed)
         cr_assert(then, "slot %d", i);
         cr_assert(slot_us == now_us || !one_moment_before, "slot %d", i);
         takt_numbers_commit(limit, &state, slot_us, 1);
-        takt_memory_pages_settle(&pages, true);
+        takt_memory_pages_end(&pages, true);
     }
     takt_memory_pages_close(&pages);
 }

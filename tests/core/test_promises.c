@@ -291,7 +291,7 @@ Test(promises, any_algorithms_hold_on_one_limit)
                               1 + takt_random_below(&random, 20), now_us + limit.lookahead_us, runs,
                               &run_count, 8);
             cr_assert_eq(pages.pages.trouble, TAKT_PAGES_FINE);
-            takt_memory_pages_settle(&pages, true);
+            takt_memory_pages_end(&pages, true);
             count = unfold(runs, run_count, slots, count);
         }
         for (int i = 0; i < limit.rule_count; i++)

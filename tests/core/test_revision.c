@@ -47,7 +47,7 @@ static int64_t claim(shelf *s, const takt_numbers *limit, int64_t now_us, int64_
     for (int i = 0; i < award->run_count; i++)
         given += award->runs[i].count;
     cr_assert_eq(s->pages.pages.trouble, TAKT_PAGES_FINE);
-    takt_memory_pages_settle(&s->pages, true);
+    takt_memory_pages_end(&s->pages, true);
     s->size = takt_ledger_encode(&ledger, s->text, sizeof s->text);
     return given;
 }
@@ -105,7 +105,8 @@ Test(revision, of_one_revision_the_first_holds)
     }
 }
 
-/* The second worker's rules hold when the first one's were not stated for ten seconds, not sooner. */
+/* The second worker's rules hold when the first one's were not stated for ten seconds, not sooner.
+ */
 Test(revision, of_one_revision_the_other_holds_when_the_first_is_gone)
 {
     takt_numbers one = policy_of(&takt_sliding_log, 10, DAY, 0),

@@ -120,7 +120,7 @@ Test(sliding_log, a_foreign_clock_is_pulled_back)
                                250 * MS);
     cr_expect_eq(takt_log_held(&k.state.log), 600, "not further than slots can be awarded");
     takt_sliding_log.pull_back(&rule, &k.state, NOW, 10 * SECOND, 250 * MS);
-    takt_memory_pages_settle(&k.pages, true);
+    takt_memory_pages_end(&k.pages, true);
     cr_expect_eq(takt_memory_pages_count(&k.pages), 0);
     cr_expect_eq(take_from(&k, NOW, 1), NOW + 250 * MS, "no fresh burst and no hour's wait");
     cr_expect_eq(take_from(&k, NOW, 1), NOW + 350 * MS);
@@ -191,7 +191,7 @@ Test(sliding_log, a_token_costs_the_same_however_large_the_limit)
             if (n == full)
                 c.gets = 0;
             takt_sliding_log.commit(&rule, &state, slot_us, 1);
-            takt_memory_pages_settle(&c.memory, true);
+            takt_memory_pages_end(&c.memory, true);
         }
         gets[i] = c.gets;
         pages[i] = (int64_t)takt_memory_pages_count(&c.memory);
@@ -297,7 +297,7 @@ Test(sliding_log, logs_keep_their_books)
     before.rules[0] = log_of(100, HOUR);
     before.rules[1] = log_of(600, SECOND);
     takt_numbers_convert(&before, &after, &state, NOW + 600);
-    takt_memory_pages_settle(&pages, true);
+    takt_memory_pages_end(&pages, true);
     cr_expect_eq(takt_memory_pages_count(&pages), 3, "the log of a rule that is gone is gone");
     cr_expect_eq(takt_sliding_log.earliest(&after.rules[1], &state.rules[1], NOW, 1), NOW + SECOND);
     takt_memory_pages_close(&pages);

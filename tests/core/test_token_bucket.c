@@ -51,7 +51,7 @@ Test(token_bucket, refuses_what_a_bucket_cannot_hold)
     takt_error error;
 
     cr_assert_eq(prepare(&leaky, &error), TAKT_E_POLICY);
-    cr_expect_str_eq(error.text, "burst: leaky-bucket takes none; leave it out, or write "
+    cr_expect_str_eq(error.text, "burst: leaky-bucket takes none; remove it, or write "
                                  "algorithm: gcra or token-bucket");
     cr_assert_eq(prepare(&large, &error), TAKT_E_POLICY);
     cr_expect_eq(strncmp(error.text, "burst: ", 7), 0, "%s", error.text);

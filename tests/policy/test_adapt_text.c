@@ -85,7 +85,7 @@ Test(adapt_text, refuses)
     cr_expect(strstr(error.text, "adapt: parts of the first rule's rate"), "%s", error.text);
     text = (takt_limit_text){.name = "a", .concurrency = "3", .adapt = &plain};
     cr_assert_eq(takt_limit_read(&text, &limit, &error), TAKT_E_POLICY);
-    cr_expect(strstr(error.text, "adapt: is of a rate; write rules"), "%s", error.text);
+    cr_expect(strstr(error.text, "adapt: needs rules; add them"), "%s", error.text);
 }
 
 static int parse(takt_policy **policy, const char *adapt, takt_error *error)

@@ -102,16 +102,14 @@ static const broken broken_values[] = {
     {FIELD("concurrency", "1000000001"), 4, "limits[0].concurrency: \"1000000001\": write"},
     {FIELD("concurrency", "3/s"), 4, "limits[0].concurrency: \"3/s\": write a whole number"},
     {FIELD("concurrency", "unlimited"), 4, "limits[0].concurrency: \"unlimited\": write"},
-    {FIELD("lease", "30s"), 4,
-     "limits[0].lease: is for how long a permit is held; write concurrency, or leave the lease "
-     "out"},
+    {FIELD("lease", "30s"), 4, "limits[0].lease: needs concurrency; add it or remove lease"},
     {PERMITS("30"), 4, "limits[0].lease: \"30\": has no unit"},
     {PERMITS("999ms"), 4, "limits[0].lease: \"999ms\": write 1s to 1day"},
     {PERMITS("0s"), 4, "limits[0].lease: \"0s\": write 1s to 1day"},
     {PERMITS("2day"), 4, "limits[0].lease: \"2day\": write 1s to 1day"},
     {PERMITS("-1s"), 4, "limits[0].lease: \"-1s\": is negative"},
     {PERMITS("30s\n    headroom: 2%"), 5,
-     "limits[0].headroom: is below a rate; write rules, or leave the headroom out"},
+     "limits[0].headroom: needs rules; add them or remove headroom"},
     {FIELD("mode", "shadows"), 4,
      "limits[0].mode: there is no \"shadows\"; did you mean \"shadow\"?"},
     {FIELD("on_store_failure", "shared"), 4,
@@ -126,9 +124,9 @@ static const broken broken_values[] = {
     {NAME(LONG_64 "q"), 3,
      "limits[0].name: \"" LONG_16 LONG_16 LONG_16 "...\": has 65 characters; write at most 64"},
     {LIMIT "  - name: a\n    rules: [{rate: 1/s}]\n", 4,
-     "limits[1].name: \"a\" is the name of limits[0] already; write another"},
+     "limits[1].name: \"a\" is already the name of limits[0]; write another"},
     {LIMIT "  - name: b\n    rules: [{rate: 1/s}]\n  - rules: [{rate: 1/s}]\n    name: a\n", 7,
-     "limits[2].name: \"a\" is the name of limits[0] already"},
+     "limits[2].name: \"a\" is already the name of limits[0]"},
     {"limits:\n  - name: a\n", 2, "limits[0].rules: are missing; write at least one"},
     {"limits:\n  - name: a\n    rules: []\n", 3,
      "limits[0].rules: are missing; write at least one"},
@@ -145,8 +143,7 @@ static const broken broken_values[] = {
     {"# first\n\nstore: nonsense\n" LIMIT, 3, "store: "},
     {FIELD("within", "b"), 4,
      "limits[0].within: there is no limit \"b\"; write the name of another limit"},
-    {FIELD("within", "a"), 4,
-     "limits[0].within: goes round in a circle (a -> a); leave one of them out"},
+    {FIELD("within", "a"), 4, "limits[0].within: forms a circle (a -> a); remove one of them"},
     {FIELD("within", "a b"), 4, "limits[0].within: \"a b\": a name is made of"},
     {"limits:\n  - {name: sendgrid, rules: [{rate: 1/s}]}\n  - name: account\n    rules: [{rate: "
      "1/s}]\n"
@@ -156,7 +153,7 @@ static const broken broken_values[] = {
      "within: a}\n"
      "  - {name: a, rules: [{rate: 1/s}], within: b}\n  - {name: b, rules: [{rate: 1/s}], within: "
      "c}\n",
-     3, "limits[1].within: goes round in a circle (c -> a -> b -> c); leave one of them out"},
+     3, "limits[1].within: forms a circle (c -> a -> b -> c); remove one of them"},
 };
 
 Test(load, refuses_values_at_their_line)
@@ -387,7 +384,7 @@ Test(load, one_that_follows_has_no_limits)
     static const struct {
         const char *text, *words;
     } rows[] = {
-        {"policy: stor\n", "takt.yaml:1: policy: \"stor\": write store, "},
+        {"policy: stor\n", "takt.yaml:1: policy: \"stor\": write store "},
         {"policy: store\n" LIMIT, "takt.yaml:3: limits: with `policy: store` "},
         {"policy: store\nrevision: 3\n", "takt.yaml:2: revision: with `policy: store` "},
         {"polcy: store\n", "takt.yaml:1: polcy: unknown field; did you mean \"policy\"?"},

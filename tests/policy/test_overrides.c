@@ -150,24 +150,25 @@ static const broken refused[] = {
      "limits[0].overrides[0].key: is missing; write a key, or a pattern like acme-*"},
     {API ROW("{key: '', unlimited: true}"), 6, "limits[0].overrides[0].key: is empty"},
     {API ROW("{key: a}"), 6,
-     "limits[0].overrides[0].key: is all that it says; write its rules, like rules: [{rate: "
+     "limits[0].overrides[0].key: the override changes nothing; add rules, like rules: [{rate: "
      "100/s}], or unlimited: true"},
-    {API ROW("{key: a, unlimited: false}"), 6, "limits[0].overrides[0].key: is all that it says"},
+    {API ROW("{key: a, unlimited: false}"), 6,
+     "limits[0].overrides[0].key: the override changes nothing"},
     {API ROW("{key: a, unlimited: maybe}"), 6,
      "limits[0].overrides[0].unlimited: \"maybe\": write true or false"},
     {API ROW("{key: a, unlimited: true, max_waiting: 3}"), 6,
      "limits[0].overrides[0].unlimited: an unlimited key has no numbers"},
     {API ROW("{key: b, max_waiting: 3}")
          ROW("key: a\n        unlimited: true\n        rules:\n          - rate: 1/s"),
-     8, "limits[0].overrides[1].unlimited: an unlimited key has no numbers; leave unlimited or "},
+     8, "limits[0].overrides[1].unlimited: an unlimited key has no numbers; remove unlimited or "},
     {API ROW("{key: a, unlimited: true}") ROW("{key: b, unlimited: true}")
          ROW("{key: a, rules: [{rate: 1/s}]}"),
-     8, "limits[0].overrides[2].key: \"a\" is that of overrides[0] already; write each key once"},
+     8, "limits[0].overrides[2].key: \"a\" is already that of overrides[0]; write each key once"},
     {API ROW("{key: a*, unlimited: true}") ROW("{key: a*, unlimited: true}"), 7,
-     "limits[0].overrides[1].key: \"a*\" is that of overrides[0] already"},
+     "limits[0].overrides[1].key: \"a*\" is already that of overrides[0]"},
     {API ROW("{key: a, rules: [{rate: 0}, {rate: 1/s}]}"), 6,
-     "limits[0].overrides[0].rules[0].rate: a rate of 0 refuses all work of its keys; leave "
-     "everything but this rate out"},
+     "limits[0].overrides[0].rules[0].rate: a rate of 0 refuses all work of its keys; remove all "
+     "other fields"},
     {API ROW("{key: a, rules: [{rate: 0, burst: 5}]}"), 6,
      "limits[0].overrides[0].rules[0].rate: a rate of 0 refuses"},
     {API ROW("{key: a, rules: [{rate: 0}], concurrency: 1}"), 6,

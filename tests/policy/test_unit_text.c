@@ -30,17 +30,16 @@ static const broken broken_units[] = {
     {RULES("{rate: 5/s, counts: bytes}, {rate: 1/s}"), 3,
      SECOND "counts: is missing, and rules[0] counts bytes; write bytes or requests"},
     {LINE("default_amount: 3"), 5,
-     AT "default_amount: is the amount of a unit that an acquire does not state; write counts with "
-        "the unit's name, or leave it out"},
+     AT "default_amount: needs counts with the name of a unit; add it or remove default_amount"},
     {RULES("{rate: 5/s, counts: requests, default_amount: 1}"), 3,
-     AT "default_amount: is the amount of a unit"},
+     AT "default_amount: needs counts with the name of a unit"},
     {RULES("{rate: 5/s, counts: bytes, default_amount: 0}"), 3,
      AT "default_amount: \"0\": write a whole number from 1 to 1000000"},
     {RULES("{rate: 5/s, counts: bytes, default_amount: 1000001}"), 3,
      AT "default_amount: \"1000001\": write a whole number from 1 to 1000000"},
     {RULES("{rate: 5/s, counts: bytes, default_amount: 3}, {rate: 9/min, counts: bytes, "
            "default_amount: 4}"),
-     3, SECOND "default_amount: 4, and a rule before it says 3 for bytes too; write one of them"},
+     3, SECOND "default_amount: 4, but an earlier rule has 3 for bytes; write one of them"},
 };
 
 Test(unit_text, what_is_refused)

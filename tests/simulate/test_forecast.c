@@ -44,7 +44,7 @@ static void check(const char *algorithm, uint64_t *random)
     takt_forecast_init(&forecast, &limit);
     for (int i = 0; i < 600; i++, now_us += takt_random_below(random, 40000))
         if (takt_ledger_try(&ledger, now_us, 1, &retry_at_us)) {
-            takt_memory_pages_settle(&pages, true);
+            takt_memory_pages_end(&pages, true);
             takt_numbers_commit(&limit, &exact.rules, now_us, 1);
             last_us = now_us;
         }

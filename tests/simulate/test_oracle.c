@@ -432,7 +432,7 @@ static void check_patience(takt_limit *limit, uint64_t *random)
         if (refused)
             continue;
         takt_numbers_commit(&limit->numbers, &state, slot_us, 1);
-        takt_memory_pages_settle(&pages, true);
+        takt_memory_pages_end(&pages, true);
         slots[granted++] = last_us = slot_us;
     }
     cr_expect_eq(wrong, 0, "%d of %d decisions are wrong under %s", wrong, ARRIVALS,

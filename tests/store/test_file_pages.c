@@ -179,7 +179,7 @@ Test(file_pages, answers_are_those_of_a_ledger_in_memory)
             }
             cr_assert_not(b.job.damaged);
             cr_assert_eq(pages.pages.trouble, TAKT_PAGES_FINE);
-            takt_memory_pages_settle(&pages, true);
+            takt_memory_pages_end(&pages, true);
             cr_assert_leq(count(&b), takt_memory_pages_count(&pages) + 1);
             if (kind == 2) { /* a transaction of its own, as after a restart */
                 must(mdb_txn_commit(b.txn));

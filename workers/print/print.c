@@ -70,7 +70,7 @@ static void start(void *self, takt_job *job)
     uv_timer_start(&print->timer, finish, ms > 0 ? (uint64_t)ms : 0, 0);
 }
 
-/* Jobs that still run are not ended any more. */
+/* Do not end jobs that still run. */
 static void stop(void *self)
 {
     (void)self;

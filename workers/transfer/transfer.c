@@ -46,7 +46,7 @@ struct takt_transfers {
     CURLM *multi; /* NULL: closed */
     transfer *all, *idle;
     connection *connections;
-    watch *spare; /* used where there is no memory for a watch: libcurl cannot go on without */
+    watch *spare; /* for when memory runs out: libcurl needs a watch to continue */
 };
 
 static int fail(takt_error *error, int code, const char *text)

@@ -198,7 +198,7 @@ class Inliner:
                 if inline:
                     found = HEAD.match(head.strip())
                     if not found:
-                        fail(f'what is inline is a local function: {head}')
+                        fail(f'only a local function can be inline: {head}')
                     name, parameters = found.group(1), [one for one in found.group(2).split(', ') if one]
                     self.functions[name] = Inline(name, parameters, text)
                 else:

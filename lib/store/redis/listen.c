@@ -1,6 +1,6 @@
 /*
- * listen.c: which ledgers a store listens to for hints, and who gets a hint. subscribe.h handles
- * the channels.
+ * listen.c: decides which ledgers a store listens to for hints, and hands each hint on. subscribe.h
+ * handles the channels.
  */
 #include "store/redis/redis.h"
 

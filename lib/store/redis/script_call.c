@@ -110,10 +110,10 @@ static void add_limit(struct pen *pen, const takt_numbers *numbers)
     add_zones(pen, numbers);
 }
 
-/* An instant as a script's number; what lies beyond those is never, what is long past is 0. */
+/* An instant as a script's number: -1 (never) if it is too large, 0 if it is before the epoch. */
 static int64_t instant(int64_t us)
 {
-    return us > INT64_C(1) << 53 ? -1 : us < 0 ? 0 : us;
+    return us > TAKT_EXACT_MAX ? -1 : us < 0 ? 0 : us;
 }
 
 static void add_waiting(struct pen *pen, const takt_claim *claim, const takt_numbers *numbers)

@@ -11,11 +11,11 @@
 #include "store/redis/zone_text.h"
 #include "store/store.h"
 
-/* How many keys of its ledger a call names. */
+/* The number of keys that a call names. */
 enum {
     TAKT_SCRIPT_CALL_BRIEF = 1,       /* the text alone: an uncontended claim */
     TAKT_SCRIPT_CALL_WHOLE = 4,       /* and the line, the places, the log */
-    TAKT_SCRIPT_CALL_WITH_PERMITS = 5 /* and who holds permits */
+    TAKT_SCRIPT_CALL_WITH_PERMITS = 5 /* and the holders of permits */
 };
 
 #define TAKT_SCRIPT_CALL_NAMES TAKT_SCRIPT_CALL_WITH_PERMITS

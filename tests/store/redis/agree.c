@@ -88,7 +88,7 @@ static void run_ours(agree_outcome *ran)
     if (change.what == TAKT_RECORD_PUT || (change.expires_at_us > 0 && strstr(ours.text, ";w")))
         ours.expires_at_us = change.expires_at_us;
     ours.text[ours.size] = '\0';
-    takt_memory_pages_settle(&ours.pages, change.what != TAKT_RECORD_KEEP);
+    takt_memory_pages_end(&ours.pages, change.what != TAKT_RECORD_KEEP);
     if (change.what == TAKT_RECORD_DROP)
         forget_pages();
     memcpy(ran->after, ours.text, ours.size + 1);
