@@ -92,12 +92,22 @@ Test(scheduler_trouble, who_gives_up_is_not_charged)
 
 Test(scheduler_trouble, near_deadlines_are_told_to_the_ledger)
 {
+    takt_clock_note(&r.s.servers.first.clock, NOW, NOW, NOW);
     acquire(&r, 5, 1, 200 * MS);
     acquire(&r, 5, 1, 900 * MS);
     pass(&r, 0);
     cr_assert_eq(r.claim.want_count, 2);
     cr_assert_eq(r.claim.wants[0].latest_us, NOW + 200 * MS);
     cr_assert_eq(r.claim.wants[1].latest_us, TAKT_NEVER);
+}
+
+Test(scheduler_trouble, deadlines_are_not_told_by_the_local_clock)
+{
+    acquire(&r, 5, 1, 200 * MS);
+    acquire(&r, 5, 1, 900 * MS);
+    pass(&r, 0);
+    cr_assert_eq(r.claim.want_count, 1);
+    cr_assert_eq(r.claim.wants[0].latest_us, TAKT_NEVER);
 }
 
 Test(scheduler_trouble, cancelled_waiters_leave_at_once)
