@@ -204,7 +204,7 @@ static void refuse_excess(takt_oracle *oracle)
     takt_link *before = oracle->refused.previous;
     bool is_last_alone = oracle->queue.waiters.total == oracle->bound + 1;
 
-    (void)takt_queue_state(&oracle->queue);
+    (void)takt_queue_mark_stated(&oracle->queue);
     if (oracle->bound == 0 || oracle->queue.waiters.total <= oracle->bound) {
         takt_queue_count(&oracle->queue);
         return;

@@ -57,7 +57,7 @@ static void pass_soon(uv_check_t *handle)
 
 void takt_client_ask(takt_client *client)
 {
-    if (client->parting) /* the handles may be closing */
+    if (client->closing_store) /* the handles may be closing */
         return;
     uv_idle_start(&client->pass, pass_due); /* does nothing if it is started already */
     uv_check_start(&client->pass_soon, pass_soon);

@@ -75,7 +75,7 @@ struct takt_client {
     uint8_t *told;      /* by limit of the policy: TAKT_TOLD_..., events that are sent once */
     unsigned forks;     /* number of forks when the client was opened */
     bool closing;       /* the client takes no new requests */
-    bool parting;       /* the store is being closed */
+    bool closing_store; /* passes have ended */
     int handles;        /* handles that are still open */
     takt_close_cb closed;
     void *closed_data;
@@ -87,7 +87,9 @@ static inline bool takt_client_is_forked(const takt_client *client)
     return client->forks != takt_fork_count;
 }
 
-/* Asks for a pass. */
+/* Asks for a pass.  Two handles can run it, whichever comes first: `pass` before the loop polls, so
+ * that the loop does not sleep; `pass_soon` after it has polled, so that a pass that an answer
+ * asked for needs no further turn of the loop. */
 void takt_client_ask(takt_client *client);
 
 /* Returns the queue of a limit and key.  The limit may come from an older policy: if the present

@@ -80,7 +80,7 @@ static void store_closed(void *data)
 
 void takt_close_parts(takt_client *client)
 {
-    client->parting = true;
+    client->closing_store = true;
     takt_timer_arm(&client->timer, INT64_MAX);
     takt_store_close(client->store, store_closed, client);
 }

@@ -50,7 +50,7 @@ static void fell_back(void *owner, const takt_queue *queue)
         tell_fallback(client, queue->limit);
 }
 
-static void lost(void *owner, takt_permit *permit)
+static void permit_lost(void *owner, takt_permit *permit)
 {
     takt_client *client = owner;
     takt_event event = {TAKT_EVENT_PERMIT_LOST, TAKT_E_LEASE, takt_strerror(TAKT_E_LEASE), NULL,
@@ -107,7 +107,7 @@ static void answered(takt_store_call *call)
     char differing[TAKT_NAME_SIZE_MAX + 1] = "";
 
     client->claims_in_flight--;
-    takt_scheduler_place(&client->scheduler, queue, call->server);
+    takt_scheduler_set_server(&client->scheduler, queue, call->server);
     takt_client_count(client, call->status, claiming->sent_us);
     if (call->status == 0) {
         if (claiming->award.outdated && claiming->award.newer.revision == call->numbers->revision &&
@@ -182,7 +182,7 @@ static void send_claims(takt_client *client, int64_t now_us)
 
 /* ---- the pass -------------------------------------------------------------------------------- */
 
-/* Checks the cost again: the limits may have changed since the acquire. */
+/* takt_acquire has checked the cost (request.c); the limits may have changed since. */
 static int still_possible(const takt_permit *permit)
 {
     const takt_limit *outer = takt_waiter_outer(permit)->limit;
@@ -260,7 +260,7 @@ static void ask(void *client)
     takt_client_ask(client);
 }
 
-static const takt_driver driver = {hand_back, send_calls, fell_back, lost, call_back, ask};
+static const takt_driver driver = {hand_back, send_calls, fell_back, permit_lost, call_back, ask};
 
 /* Returns how many callbacks were due. */
 static int64_t run_pass(takt_client *client, int64_t now_us)
@@ -294,10 +294,10 @@ void takt_pass_run_due(takt_client *client)
 {
     int passes = 0;
 
-    if (client->parting) /* the timer was due in the same turn */
+    if (client->closing_store) /* the timer was due in the same turn */
         return;
     /* the parent starts its waiters */
-    if (takt_client_is_forked(client) && !client->scheduler.parting)
+    if (takt_client_is_forked(client) && !client->scheduler.all_left)
         takt_shadow_leave_all(&client->shadows, TAKT_E_FORKED);
     while (run_pass(client, takt_timer_now()) > 0 && ++passes < PASSES_MAX &&
            uv_is_active((uv_handle_t *)&client->pass))
@@ -306,7 +306,7 @@ void takt_pass_run_due(takt_client *client)
                                             takt_shadow_wake_at(&client->shadows)));
     if (lets_loop_end(client))
         takt_timer_let_loop_end(&client->timer);
-    if (client->closing && !client->parting && client->claims_in_flight == 0 &&
+    if (client->closing && !client->closing_store && client->claims_in_flight == 0 &&
         client->calls_in_flight == 0 && !uv_is_active((uv_handle_t *)&client->pass))
         takt_close_parts(client);
 }

@@ -186,7 +186,7 @@ static bool go_on_alone(takt_calling *calling)
         call->op == TAKT_OP_TRY ? takt_client_queue(calling->client, call->limit, call->key) : NULL;
     if (!queue)
         return false;
-    takt_scheduler_place(scheduler, queue, call->server);
+    takt_scheduler_set_server(scheduler, queue, call->server);
     call->status = takt_loss_try_alone(scheduler, queue, call->status, (int32_t)call->cost,
                                        takt_timer_now(), &call->standing);
     if (calling->level + 1 == calling->levels.count) /* this level would have to give back */

@@ -168,8 +168,8 @@ takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_cla
     takt_registry_put(scheduler, queue, NOWHERE);
     claim->worker = scheduler->worker;
     claim->seq = ++scheduler->seq;
-    claim->holding = takt_permits_state(queue);
-    claim->newcomers = takt_queue_state(queue);
+    claim->holding = takt_permits_mark_told(queue);
+    claim->newcomers = takt_queue_mark_stated(queue);
     claim->distant =
         queue->awarded.round_trip_us > queue->numbers->lookahead_us / TAKT_LOOKAHEAD_FRACTION;
     claim->offer = queue->claims.offer = make_offer(queue, store_us);
@@ -219,7 +219,7 @@ bool takt_claims_begin_try(takt_scheduler *scheduler, takt_queue *queue, takt_cl
     queue->claims.tried = true;
     claim->worker = scheduler->worker;
     claim->seq = ++scheduler->seq;
-    claim->holding = takt_permits_state(queue);
+    claim->holding = takt_permits_mark_told(queue);
     claim->waiting = claim->newcomers = claim->want_count = 0;
     claim->distant = false;
     claim->offer = queue->claims.offer = (takt_offer){.cost = 0};

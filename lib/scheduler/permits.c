@@ -145,7 +145,7 @@ void takt_permits_part(takt_scheduler *scheduler)
 
 /* ---- claims ---------------------------------------------------------------------------------- */
 
-int64_t takt_permits_state(takt_queue *queue)
+int64_t takt_permits_mark_told(takt_queue *queue)
 {
     if (queue->numbers->concurrency > 0 || queue->holding.told > 0)
         queue->holding.told = in_use(queue);
@@ -184,8 +184,8 @@ void takt_permits_awarded(takt_scheduler *scheduler, takt_queue *queue, const ta
 void takt_permits_failed(const takt_scheduler *scheduler, takt_queue *queue)
 {
     /* when closing, the call is not repeated: the lease ends by itself */
-    queue->holding.unsure = !scheduler->parting && queue->numbers->concurrency > 0;
-    if (scheduler->parting)
+    queue->holding.unsure = !scheduler->all_left && queue->numbers->concurrency > 0;
+    if (scheduler->all_left)
         queue->holding.told = 0;
 }
 

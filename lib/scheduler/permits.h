@@ -27,8 +27,8 @@ void takt_permits_tick(takt_scheduler *scheduler, takt_queue *queue, int64_t now
 /* The next granted permit that has lost something it held; NULL: no more. */
 takt_permit *takt_permits_next_loser(takt_scheduler *scheduler);
 
-/* The number held, for a claim or a try to state. */
-int64_t takt_permits_state(takt_queue *queue);
+/* Marks the number held as told to the ledger, and returns it, for a claim or a try. */
+int64_t takt_permits_mark_told(takt_queue *queue);
 
 /* Takes in the ledger's answer to it.  To be called before the award's slots are added to the slots
  * in hand. */

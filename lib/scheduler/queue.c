@@ -295,7 +295,7 @@ static int64_t move_on(takt_queue *queue, int state)
     return count;
 }
 
-int64_t takt_queue_state(takt_queue *queue)
+int64_t takt_queue_mark_stated(takt_queue *queue)
 {
     int64_t newcomers = has_newcomers(queue) ? move_on(queue, STATED) : 0;
 

@@ -56,7 +56,12 @@ typedef struct takt_unused {
     takt_link link; /* in the list of queues that have such slots */
 } takt_unused;
 
-/* What the ledger is to be told: claims.c. */
+/*
+ * The claims: claims.c.  Four fields describe the last claim, for the time until the next one.
+ * min_cost and foremost: what of a new waiter does the award's next_slot_at_us still hold for?
+ * planned: for which cost of a first waiter did the ledger plan, so that a cheaper first one claims
+ * again?  dear: did a waiter cost more than one token?  Only then is `planned` noted.
+ */
 typedef struct takt_claims {
     int64_t sent_at_us; /* when the last claim was sent, by the local clock */
     int64_t min_cost;   /* lowest cost of the waiters in that claim; 1: not known */
@@ -181,9 +186,10 @@ bool takt_queue_is_full(const takt_queue *queue);
  * priorities. */
 takt_permit *takt_queue_unstated(const takt_queue *queue);
 
-/* A claim states the waiters: returns how many of them may be refused, since no award has counted
- * them.  takt_queue_count: its award has come. */
-int64_t takt_queue_state(takt_queue *queue);
+/* Marks all waiters as stated, for a claim.  Returns how many of them may be refused, because no
+ * award has counted them yet.  takt_queue_count marks those as counted: the claim's award has come.
+ */
+int64_t takt_queue_mark_stated(takt_queue *queue);
 void takt_queue_count(takt_queue *queue);
 
 /* The waiter whose deadline comes first; NULL: there is no deadline. */

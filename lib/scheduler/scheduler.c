@@ -137,7 +137,7 @@ static void miss(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
     }
 }
 
-void takt_scheduler_place(takt_scheduler *scheduler, takt_queue *queue, int number)
+void takt_scheduler_set_server(takt_scheduler *scheduler, takt_queue *queue, int number)
 {
     takt_server *server = takt_servers_get(&scheduler->servers, number);
 
@@ -343,7 +343,7 @@ static void withdraw_all(takt_scheduler *scheduler, int status)
 
 void takt_scheduler_leave_all(takt_scheduler *scheduler, int status)
 {
-    scheduler->parting = true;
+    scheduler->all_left = true;
     withdraw_all(scheduler, status);
     takt_permits_part(scheduler);
     for (size_t i = 0; i < scheduler->queues.used; i++)

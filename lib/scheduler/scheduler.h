@@ -25,11 +25,13 @@ typedef struct takt_scheduler {
     int idle_count;
     takt_link fired;   /* permits whose callbacks are due */
     takt_link granted; /* permits that hold something and whose callbacks have come */
-    takt_link quiet;   /* permits that hold something and whose loss is not reported at once */
-    takt_link losers;  /* granted permits that have lost what they held, still to be reported */
+    /* Permits that hold something and whose loss is no event: a try's answer will report it, and a
+     * shadow waiter has nobody to report to. */
+    takt_link quiet;
+    takt_link losers; /* granted permits that have lost what they held, still to be reported */
     takt_link handing_back; /* queues that have slots to hand back */
     bool out_of_memory;     /* something was left out for lack of memory, such as a slot */
-    bool parting;           /* all waiters have left: claims and calls are not repeated */
+    bool all_left;          /* all waiters have left: claims and calls are not repeated */
     takt_queue *last;       /* the queue used last: mostly the next one too */
     takt_seen seen;         /* workers that shared any ledger */
     takt_link fallbacks;    /* queues that are now served without the store, still to be reported */
@@ -40,7 +42,7 @@ typedef struct takt_scheduler {
 void takt_scheduler_leave_all(takt_scheduler *scheduler, int status);
 
 /* The server of that number (server.h) has the queue's ledger: to be called before its answer. */
-void takt_scheduler_place(takt_scheduler *scheduler, takt_queue *queue, int server);
+void takt_scheduler_set_server(takt_scheduler *scheduler, takt_queue *queue, int server);
 
 /* The answer to a queue's claim, with the local times of sending and receiving.  If there is none,
  * `status` says why. */

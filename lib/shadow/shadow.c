@@ -158,7 +158,7 @@ static takt_queue *next_queue(takt_shadows *shadows, takt_shadow_waiter *shadow_
     const takt_queue *outer = takt_waiter_outer(&shadow_waiter->permit);
     takt_shadow_stats *shadow_stats;
 
-    if (!outer || outer->limit->mode != TAKT_MODE_SHADOW || shadows->scheduler->parting)
+    if (!outer || outer->limit->mode != TAKT_MODE_SHADOW || shadows->scheduler->all_left)
         return NULL;
     shadow_stats = takt_shadows_stats(shadows, outer->limit->name);
     if (!shadow_stats)

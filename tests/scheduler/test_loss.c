@@ -353,7 +353,7 @@ static void claim_on_two(takt_queue *second)
         r.queue = i ? second : first;
         acquire_many(&r, 1);
         pass(&r, 0);
-        takt_scheduler_place(&r.s, r.queue, 1 + i);
+        takt_scheduler_set_server(&r.s, r.queue, 1 + i);
     }
     r.queue = first;
 }
@@ -377,7 +377,7 @@ Test(loss, a_lost_server_is_lost_alone)
     acquire_many(&r, 1);
     cr_assert_str_eq(pass(&r, MS), "", "nobody knows yet where its ledger is");
     cr_assert_eq(r.claims, 1);
-    takt_scheduler_place(&r.s, r.queue, 2);
+    takt_scheduler_set_server(&r.s, r.queue, 2);
     answer(&r, 2 * MS, &award);
     r.queue = first;
     acquire_many(&r, 1);
@@ -391,13 +391,13 @@ Test(loss, a_ledger_that_moves_leaves_the_loss_behind)
     r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_CLOSED;
     acquire_many(&r, 1);
     pass(&r, 0);
-    takt_scheduler_place(&r.s, r.queue, 1);
+    takt_scheduler_set_server(&r.s, r.queue, 1);
     fail(MS, TAKT_E_STORE);
     cr_assert_str_eq(pass(&r, MS), "a-11");
     acquire_many(&r, 1);
     pass(&r, 60 * MS);
     cr_assert_eq(r.claims, 1, "one asks");
-    takt_scheduler_place(&r.s, r.queue, 2);
+    takt_scheduler_set_server(&r.s, r.queue, 2);
     cr_assert_eq(takt_servers_get(&r.s.servers, 1)->in_flight, 0);
     answer(&r, 61 * MS, &award);
     acquire_many(&r, 1);

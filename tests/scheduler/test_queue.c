@@ -80,7 +80,7 @@ Test(queue, only_those_that_no_award_has_counted_are_refused)
     limit.numbers.max_waiting = 2;
     wait_with(5, 1, TAKT_NEVER);
     wait_with(7, 1, TAKT_NEVER);
-    cr_assert_eq(takt_queue_state(&queue), 2);
+    cr_assert_eq(takt_queue_mark_stated(&queue), 2);
     takt_queue_count(&queue);
     cr_assert_null(takt_queue_excess(&queue), "both are counted");
     cr_assert(!takt_queue_is_full(&queue), "nobody is new");
@@ -88,7 +88,7 @@ Test(queue, only_those_that_no_award_has_counted_are_refused)
     new = wait_with(7, 1, TAKT_NEVER);
     cr_assert(takt_queue_is_full(&queue));
     cr_assert_eq(takt_queue_unstated(&queue), new);
-    cr_assert_eq(takt_queue_state(&queue), 2);
+    cr_assert_eq(takt_queue_mark_stated(&queue), 2);
     cr_assert_null(takt_queue_unstated(&queue));
     wait_with(7, 1, TAKT_NEVER); /* while the claim is under way */
     cr_assert_eq(takt_queue_excess(&queue), new);
@@ -98,7 +98,7 @@ Test(queue, only_those_that_no_award_has_counted_are_refused)
     takt_queue_count(&queue);
     cr_assert_null(takt_queue_excess(&queue));
     cr_assert_eq(queue.waiters.counted, 3);
-    cr_assert_eq(takt_queue_state(&queue), 1);
+    cr_assert_eq(takt_queue_mark_stated(&queue), 1);
     takt_queue_remove(&queue, urgent);
     cr_assert_eq(queue.waiters.counted, 2);
     cr_assert(takt_queue_is_full(&queue));
