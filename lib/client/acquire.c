@@ -45,6 +45,19 @@ static int expect_outer(takt_client *client, takt_permit *permit, const takt_req
     return 0;
 }
 
+/* What all permits that begin to wait have in common. */
+static void begin(takt_client *client, takt_permit *permit, takt_acquire_cb callback)
+{
+    permit->client = client;
+    permit->callback = callback;
+    permit->slot_at_us = permit->retry_after_us = permit->fence = 0;
+    permit->shadow_count = permit->shadow = permit->uncharged = 0;
+    permit->deadline_at_us = TAKT_NEVER;
+    client->stats.acquires++;
+    client->stats.waiting++;
+    takt_client_ask(client);
+}
+
 int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *request,
                  takt_acquire_cb callback)
 {
@@ -76,20 +89,23 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
         takt_waiter_drop(&client->scheduler, permit);
         return TAKT_E_NOMEM;
     }
-    permit->client = client;
-    permit->callback = callback;
+    begin(client, permit, callback);
     permit->cost = (int32_t)levels.costs[0];
     permit->priority = (int8_t)(request->priority < 0 ? limit->priority : request->priority);
-    permit->slot_at_us = permit->retry_after_us = permit->fence = 0;
-    permit->shadow_count = permit->shadow = permit->uncharged = 0;
-    permit->deadline_at_us = TAKT_NEVER;
     if (request->max_wait_us > 0 && request->max_wait_us <= 2 * TAKT_SPAN_MAX_US)
         permit->deadline_at_us = takt_timer_now() + request->max_wait_us;
     takt_acquire_enter(client, queue, permit);
-    client->stats.acquires++;
-    client->stats.waiting++;
-    takt_client_ask(client);
     return 0;
+}
+
+void takt_acquire_ticket(takt_client *client, takt_queue *queue, takt_permit *permit, int32_t cost,
+                         int32_t priority, takt_acquire_cb callback)
+{
+    permit->hold_count = permit->outer_count = 0;
+    begin(client, permit, callback);
+    permit->cost = cost;
+    permit->priority = (int8_t)priority;
+    takt_waiter_acquire(&client->scheduler, queue, permit);
 }
 
 /* A permit that has passed an inner limit or a shadow limit counts as waiting if an outer limit is

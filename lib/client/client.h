@@ -46,6 +46,12 @@ typedef struct takt_follow {
     takt_policy *loaded; /* all policies that may still be in use, the newest first */
 } takt_follow;
 
+/* A limit that programs behind an agent have brought along (lib/relay). */
+typedef struct takt_brought_limit {
+    takt_limit limit;
+    struct takt_brought_limit *next;
+} takt_brought_limit;
+
 #define TAKT_TOLD_FALLBACK   1U /* since the store was lost */
 #define TAKT_TOLD_DIFFERENCE 2U /* since the policy was loaded */
 
@@ -57,6 +63,7 @@ struct takt_client {
     takt_follow follow;
     takt_options options;
     takt_key_secret key_secret;
+    takt_brought_limit *brought; /* queues refer to them until the client is closed */
     takt_store *store;
     takt_scheduler scheduler;
     takt_shadows shadows; /* permits that wait in shadow limits */

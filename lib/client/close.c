@@ -28,6 +28,11 @@ void takt_close_free(void *data)
         free(calling);
     }
     takt_registry_close(&client->scheduler);
+    while (client->brought) {
+        takt_brought_limit *limit = client->brought;
+        client->brought = limit->next;
+        free(limit);
+    }
     takt_shadows_close(&client->shadows);
     takt_follow_close(client);
     free(client->told);

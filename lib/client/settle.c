@@ -45,6 +45,12 @@ void takt_settle_unused(takt_client *client, const takt_queue *queue, const takt
                     unused->count * unused->cost, 0);
 }
 
+void takt_settle_ticket(takt_client *client, const takt_limit *limit, const char *key,
+                        int64_t slot_us, int64_t cost)
+{
+    (void)begin(client, limit, key, slot_us, 1, cost, 0);
+}
+
 /* Whether it was granted, and the real cost of its work was not told yet. */
 static bool is_to_settle(const takt_permit *permit)
 {

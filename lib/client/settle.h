@@ -9,6 +9,10 @@
 /* Hands back slots that no waiter here needs: their real cost is 0. */
 void takt_settle_unused(takt_client *client, const takt_queue *queue, const takt_run *unused);
 
+/* Hands back the slot of one request that nobody needs, of any limit. */
+void takt_settle_ticket(takt_client *client, const takt_limit *limit, const char *key,
+                        int64_t slot_us, int64_t cost);
+
 /* Reports the real cost of work that a shadow waiter stands for, now that its slot is known. */
 void takt_settle_shadow(takt_client *client, const takt_shadow_waiter *shadow_waiter);
 

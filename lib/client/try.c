@@ -303,6 +303,36 @@ static void skip_unlimited(takt_calling *calling)
     levels->count = kept;
 }
 
+static void prepare(takt_client *client, takt_permit *permit)
+{
+    permit->client = client;
+    permit->fence = permit->slot_at_us = permit->retry_after_us = 0;
+    permit->shadow_count = permit->shadow = permit->uncharged = 0;
+    takt_list_init(&permit->line);
+}
+
+void takt_try_begin(takt_calling *calling, takt_permit *permit)
+{
+    prepare(calling->client, permit);
+    permit->cost = (int32_t)calling->levels.costs[0];
+    skip_unlimited(calling);
+    permit->state = TAKT_PERMIT_TRYING;
+    calling->trying.permit = permit;
+    calling->trying.looking = calling->levels.count > 1;
+    takt_list_init(&calling->trying.held);
+    calling->call.op = calling->trying.looking ? TAKT_OP_PEEK : TAKT_OP_TRY;
+    calling->call.reason = calling->reason;
+    calling->call.done = answered;
+    if (calling->levels.count > 0) {
+        submit(calling, 0);
+        return;
+    }
+    calling->trying.blind = true; /* no ledger answers */
+    permit->uncharged = true;
+    takt_list_append(&calling->client->held_tries, &calling->trying.held);
+    takt_client_ask(calling->client);
+}
+
 int takt_try_acquire(takt_client *client, takt_call *call, takt_permit *permit,
                      const takt_request *request, takt_call_cb callback)
 {
@@ -315,29 +345,10 @@ int takt_try_acquire(takt_client *client, takt_call *call, takt_permit *permit,
         return TAKT_E_FORKED;
     if (permit->state != TAKT_PERMIT_IDLE)
         return TAKT_E_BUSY;
-    permit->client = client;
-    permit->fence = permit->slot_at_us = permit->retry_after_us = 0;
-    permit->shadow_count = permit->shadow = permit->uncharged = 0;
-    takt_list_init(&permit->line);
+    prepare(client, permit);
     code = takt_call_begin(&calling, client, call, request, true, callback);
     if (code < 0)
         return code;
-    permit->cost = (int32_t)calling->levels.costs[0];
-    skip_unlimited(calling);
-    permit->state = TAKT_PERMIT_TRYING;
-    calling->trying.permit = permit;
-    calling->trying.looking = calling->levels.count > 1;
-    takt_list_init(&calling->trying.held);
-    calling->call.op = calling->trying.looking ? TAKT_OP_PEEK : TAKT_OP_TRY;
-    calling->call.reason = calling->reason;
-    calling->call.done = answered;
-    if (calling->levels.count > 0) {
-        submit(calling, 0);
-        return 0;
-    }
-    calling->trying.blind = true; /* no ledger answers */
-    permit->uncharged = true;
-    takt_list_append(&client->held_tries, &calling->trying.held);
-    takt_client_ask(client);
+    takt_try_begin(calling, permit);
     return 0;
 }

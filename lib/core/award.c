@@ -17,7 +17,7 @@ void takt_award_begin(const takt_ledger *ledger, int64_t now_us, const takt_clai
     award->refused = 0;
     award->in_line = 0;
     award->least_urgent = -1;
-    award->holding = award->fence = award->reuses = 0;
+    award->holding = award->lease_spent_us = award->fence = award->reuses = 0;
     award->wake_count = 0;
     award->uncontended = award->news = award->taken = false;
     award->run_count = 0;

@@ -79,6 +79,7 @@ typedef struct takt_award {
     /* permits that the ledger records for the worker, including these slots; if fewer than claimed
      * and given, the others are lost */
     int64_t holding;
+    int64_t lease_spent_us; /* part of their lease that was over when the call was made */
     /* the first slot's fencing number, each next slot's is higher by one; then follow those for
      * `reuses` */
     int64_t fence;

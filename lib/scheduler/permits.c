@@ -176,7 +176,7 @@ void takt_permits_awarded(takt_scheduler *scheduler, takt_queue *queue, const ta
     if (award->holding < holding->told + given)
         lose(scheduler, queue);
     holding->told = award->holding;
-    holding->leased_until_us = sent_us + lease_us - lease_us / DRIFT;
+    holding->leased_until_us = sent_us + lease_us - lease_us / DRIFT - award->lease_spent_us;
     holding->fence = award->fence + given;
     holding->reuses = award->reuses;
 }

@@ -16,12 +16,12 @@
 
 static const takt_store_kind *const kinds[] = {
     &takt_store_file,           &takt_store_memory,          &takt_store_redis, &takt_store_rediss,
-    &takt_store_redis_sentinel, &takt_store_rediss_sentinel, &takt_store_unix,
+    &takt_store_redis_sentinel, &takt_store_rediss_sentinel, &takt_store_unix,  &takt_store_agent,
 };
 
 #define HOW_TO_WRITE                                                                               \
     "write file: (the default file), file:PATH, redis://HOST:PORT, rediss://HOST:PORT, "           \
-    "redis-sentinel://HOST:PORT/NAME, unix:PATH, memory: or memory:NAME"
+    "redis-sentinel://HOST:PORT/NAME, unix:PATH, agent:, memory: or memory:NAME"
 
 /* How a URL of an unknown kind is shown: nothing after the scheme if it may contain a password. */
 static const char *shown(const char *url, char text[TAKT_QUOTE_SIZE])

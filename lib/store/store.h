@@ -143,6 +143,7 @@ struct takt_store {
 
 extern const takt_store_kind takt_store_memory;
 extern const takt_store_kind takt_store_file;
+extern const takt_store_kind takt_store_agent;
 extern const takt_store_kind takt_store_redis, takt_store_rediss, takt_store_unix;
 extern const takt_store_kind takt_store_redis_sentinel, takt_store_rediss_sentinel;
 

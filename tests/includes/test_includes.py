@@ -26,9 +26,11 @@ LIBRARY = {
     'redis': ['crypto', 'base'],
     'store': ['crypto', 'core', 'base'],
     'store/redis': ['redis', 'core', 'zone', 'base'],
+    'store/agent': ['redis', 'core', 'base'],
     'scheduler': ['core', 'base'],
     'shadow': ['scheduler', 'core', 'base'],
     'client': ['shadow', 'scheduler', 'store', 'policy', 'crypto', 'core', 'base'],
+    'relay': ['client', 'scheduler', 'store', 'redis', 'policy', 'core', 'base'],
 }
 
 # Library beside lib/ -> the folders of lib/ whose headers it may include.
@@ -68,7 +70,7 @@ HOMES = {
     r'openssl/': ['lib/crypto', 'lib/redis'],
     r'jansson\.h$': ['workers'],
     r'curl/': ['workers/transfer', 'workers/mail', 'workers/call'],
-    r'uv(\.h$|/)': ['lib/client', 'lib/crypto', 'lib/redis', 'lib/store', 'doctor', 'kit', *PROGRAMS],
+    r'uv(\.h$|/)': ['lib/client', 'lib/relay', 'lib/crypto', 'lib/redis', 'lib/store', 'doctor', 'kit', *PROGRAMS],
 }
 
 PURE = ['lib/base', 'lib/core', 'lib/scheduler', 'lib/shadow', 'simulate']

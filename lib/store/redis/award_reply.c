@@ -124,6 +124,7 @@ static void read_holding(struct cursor *cursor, takt_award *award, bool permits)
     award->holding = permits ? read_int(cursor, 0, TAKT_EXACT_MAX) : 0;
     award->fence = permits ? read_int(cursor, 0, TAKT_EXACT_MAX) : 0;
     award->reuses = permits ? read_int(cursor, 0, TAKT_REUSES) : 0;
+    award->lease_spent_us = 0;
     award->wake_count = 0; /* the script has sent the wake-ups */
 }
 
@@ -175,7 +176,7 @@ static bool give_one(takt_store_call *call, int64_t now_us, int64_t next_slot_us
     award->blocked_until_us = award->waiting = award->workers = award->refused = 0;
     award->in_line = 0;
     award->least_urgent = -1;
-    award->holding = award->fence = award->reuses = 0;
+    award->holding = award->lease_spent_us = award->fence = award->reuses = 0;
     award->wake_count = 0;
     award->run_count = 1;
     award->runs[0] = (takt_run){{slot_us, 0}, {0, 0}, 1, 1, claim->wants[0].cost, 0};

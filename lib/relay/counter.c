@@ -1,0 +1,402 @@
+/*
+ * counter.c: the tickets of one ledger, and who gets them.
+ *
+ * Desks take turns: the one that was served goes to the end.  So a program with a million waiters
+ * does not hold up one with three.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/integers.h"
+#include "client/acquire.h"
+#include "client/settle.h"
+#include "relay/relay.h"
+#include "scheduler/registry.h"
+#include "scheduler/renew.h"
+
+static void on_ticket(takt_permit *permit, int status);
+
+static const char *key_of(const takt_counter *counter)
+{
+    return counter->key + counter->name_size + 1;
+}
+
+/* The limit that the agent's own policy has, if the program's is no newer. */
+static const takt_limit *limit_of(const takt_counter *counter)
+{
+    const takt_policy *policy = counter->relays->client->policy;
+    const takt_limit *own = takt_policy_find(policy, counter->limit->name);
+
+    if (own == NULL || own->numbers.revision < counter->limit->numbers.revision)
+        return counter->limit;
+    return takt_policy_renewed(policy, own, key_of(counter));
+}
+
+takt_queue *takt_counter_queue(const takt_counter *counter)
+{
+    takt_scheduler *scheduler = &counter->relays->client->scheduler;
+    const takt_limit *limit = limit_of(counter);
+    takt_queue *queue = takt_registry_queue(scheduler, limit, key_of(counter));
+
+    if (queue != NULL && queue->limit != limit)
+        takt_renew_queue(scheduler, queue, limit);
+    return queue;
+}
+
+takt_counter *takt_counter_of(takt_relays *relays, const takt_limit *limit, const void *name,
+                              size_t name_size)
+{
+    takt_entry *entry = takt_table_find(&relays->counters, name, name_size);
+    takt_counter *counter = entry != NULL ? TAKT_HOLDER(entry, takt_counter, entry)
+                                          : calloc(1, sizeof *counter + name_size + 1);
+
+    if (counter == NULL)
+        return NULL;
+    counter->limit = limit;
+    if (entry != NULL)
+        return counter;
+    counter->relays = relays;
+    memcpy(counter->key, name, name_size);
+    counter->name_size = strlen(counter->key);
+    counter->entry.key = counter->key;
+    counter->entry.size = name_size;
+    takt_list_init(&counter->desks);
+    takt_table_add(&relays->counters, &counter->entry);
+    return counter;
+}
+
+static void free_if_idle(takt_counter *counter)
+{
+    if (!takt_list_empty(&counter->desks))
+        return;
+    for (int i = 0; i < counter->class_count; i++)
+        if (counter->classes[i].count > 0)
+            return;
+    takt_table_remove(&counter->relays->counters, &counter->entry);
+    free(counter->classes);
+    free(counter);
+}
+
+/* ---- tickets ------------------------------------------------------------------------- */
+
+static takt_ticket_class *find_class(const takt_counter *counter, int32_t cost, int32_t priority)
+{
+    for (int i = 0; i < counter->class_count; i++)
+        if (counter->classes[i].cost == cost && counter->classes[i].priority == priority)
+            return &counter->classes[i];
+    return NULL;
+}
+
+/* The tickets of classes that move in memory are in rings whose heads move with them. */
+static void move_class(takt_ticket_class *to, takt_ticket_class *from)
+{
+    takt_link tickets;
+
+    takt_list_init(&tickets);
+    takt_list_move(&tickets, &from->first);
+    if (to != from)
+        *to = *from;
+    takt_list_init(&to->first);
+    takt_list_move(&to->first, &tickets);
+}
+
+static takt_ticket_class *class_of(takt_counter *counter, int32_t cost, int32_t priority)
+{
+    takt_ticket_class *class = find_class(counter, cost, priority), *grown;
+
+    if (class != NULL)
+        return class;
+    if (counter->class_count == counter->class_room) {
+        int room = counter->class_room > 0 ? 2 * counter->class_room : 2;
+        grown = malloc((size_t)room * sizeof *grown);
+        if (grown == NULL)
+            return NULL;
+        for (int i = 0; i < counter->class_count; i++)
+            move_class(&grown[i], &counter->classes[i]);
+        free(counter->classes);
+        counter->classes = grown;
+        counter->class_room = room;
+    }
+    class = &counter->classes[counter->class_count++];
+    *class = (takt_ticket_class){.cost = cost, .priority = priority};
+    takt_list_init(&class->first);
+    return class;
+}
+
+static void drop_empty_classes(takt_counter *counter)
+{
+    int kept = 0;
+
+    for (int i = 0; i < counter->class_count; i++)
+        if (counter->classes[i].wanted > 0 || counter->classes[i].count > 0)
+            move_class(&counter->classes[kept++], &counter->classes[i]);
+    counter->class_count = kept;
+}
+
+takt_ticket *takt_counter_new_ticket(takt_counter *counter)
+{
+    takt_ticket *ticket = calloc(1, sizeof *ticket);
+
+    if (ticket == NULL)
+        return NULL;
+    ticket->counter = counter;
+    takt_list_init(&ticket->link);
+    takt_list_init(&ticket->permit.line);
+    return ticket;
+}
+
+static int64_t target_of(const takt_counter *counter, const takt_ticket_class *class)
+{
+    return limit_of(counter)->numbers.max_waiting > 0 ? class->wanted
+                                                      : takt_min(class->wanted, TAKT_TICKETS_MAX);
+}
+
+static bool add_ticket(takt_counter *counter, takt_queue *queue, takt_ticket_class *class)
+{
+    takt_ticket *ticket = takt_counter_new_ticket(counter);
+
+    if (ticket == NULL)
+        return false;
+    takt_list_append(&class->first, &ticket->link);
+    class->count++;
+    takt_acquire_ticket(counter->relays->client, queue, &ticket->permit, class->cost,
+                        class->priority, on_ticket);
+    return true;
+}
+
+/* The newest ticket leaves. */
+static void drop_ticket(takt_ticket_class *class)
+{
+    takt_ticket *ticket = TAKT_HOLDER(class->first.previous, takt_ticket, link);
+
+    takt_list_remove(&ticket->link);
+    class->count--;
+    takt_release(&ticket->permit);
+    free(ticket);
+}
+
+static int fit(takt_counter *counter)
+{
+    takt_queue *queue = NULL;
+
+    for (int i = 0; i < counter->class_count; i++) {
+        takt_ticket_class *class = &counter->classes[i];
+        int64_t target = target_of(counter, class);
+        while (class->count > target)
+            drop_ticket(class);
+        if (class->count < target && queue == NULL)
+            queue = takt_counter_queue(counter);
+        while (class->count < target)
+            if (queue == NULL || !add_ticket(counter, queue, class))
+                return TAKT_E_NOMEM;
+    }
+    drop_empty_classes(counter);
+    return 0;
+}
+
+/* ---- desks --------------------------------------------------------------------------- */
+
+static void want(takt_desk *desk, int sign)
+{
+    for (int i = 0; i < desk->want_count; i++) {
+        takt_ticket_class *class =
+            find_class(desk->counter, desk->wants[i].cost, desk->wants[i].priority);
+        if (class != NULL)
+            class->wanted += sign * desk->wants[i].count;
+    }
+}
+
+/* Frees the oldest permits that the program no longer holds. */
+static void free_held(takt_desk *desk, int64_t holding)
+{
+    while (desk->held_count > holding) {
+        takt_ticket *ticket = TAKT_HOLDER(desk->held.next, takt_ticket, link);
+        takt_list_remove(&ticket->link);
+        desk->held_count--;
+        takt_release(&ticket->permit);
+        free(ticket);
+    }
+}
+
+int takt_counter_state(takt_desk *desk, const takt_relay_class *wants, int count, int64_t holding)
+{
+    int64_t unseen = 0;
+
+    want(desk, -1);
+    memcpy(desk->wants, wants, (size_t)count * sizeof *wants);
+    desk->want_count = count;
+    for (int i = 0; i < desk->unseen_count; i++) {
+        takt_relay_class *class =
+            takt_relay_find(desk->wants, count, desk->unseen[i].cost, desk->unseen[i].priority);
+        if (class != NULL && class->count > 0)
+            class->count--;
+        unseen += desk->unseen[i].holds;
+    }
+    for (int i = 0; i < count; i++)
+        if (class_of(desk->counter, wants[i].cost, wants[i].priority) == NULL) {
+            desk->want_count = i;
+            want(desk, 1);
+            return TAKT_E_NOMEM;
+        }
+    want(desk, 1);
+    free_held(desk, holding + unseen);
+    return fit(desk->counter);
+}
+
+void takt_counter_leave(takt_desk *desk)
+{
+    takt_counter *counter = desk->counter;
+
+    want(desk, -1);
+    free_held(desk, 0);
+    takt_list_remove(&desk->at_counter);
+    takt_list_remove(&desk->report);
+    takt_table_remove(&desk->relay->desks, &desk->entry);
+    free(desk->unseen);
+    free(desk);
+    (void)fit(counter);
+    free_if_idle(counter);
+}
+
+/* ---- dealing ------------------------------------------------------------------------- */
+
+static takt_relay_class *want_of(takt_desk *desk, const takt_permit *permit)
+{
+    takt_relay_class *class =
+        takt_relay_find(desk->wants, desk->want_count, permit->cost, permit->priority);
+
+    return class != NULL && class->count > 0 ? class : NULL;
+}
+
+/* The desk whose turn it is; newest: the one that was the last to say that it waits.  NULL: nobody
+ * waits any more. */
+static takt_desk *choose(const takt_counter *counter, const takt_permit *permit, bool newest)
+{
+    takt_desk *chosen = NULL;
+
+    for (takt_link *at = counter->desks.next; at != &counter->desks; at = at->next) {
+        takt_desk *desk = TAKT_HOLDER(at, takt_desk, at_counter);
+        if (want_of(desk, permit) == NULL ||
+            (newest ? chosen != NULL && chosen->stated > desk->stated
+                    : desk->slot_count == TAKT_RELAY_SLOTS_MAX))
+            continue;
+        chosen = desk;
+        if (!newest)
+            break;
+    }
+    return chosen;
+}
+
+static bool note_unseen(takt_desk *desk, const takt_permit *permit, int64_t index)
+{
+    if (desk->unseen_count == desk->unseen_room) {
+        int room = desk->unseen_room > 0 ? 2 * desk->unseen_room : 4;
+        takt_unseen *grown = realloc(desk->unseen, (size_t)room * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        desk->unseen = grown;
+        desk->unseen_room = room;
+    }
+    desk->unseen[desk->unseen_count++] =
+        (takt_unseen){index, permit->cost, permit->priority, permit->hold_count > 0};
+    return true;
+}
+
+void takt_counter_hold(takt_desk *desk, takt_ticket *ticket)
+{
+    ticket->desk = desk;
+    takt_list_append(&desk->held, &ticket->link);
+    desk->held_count++;
+}
+
+/* Gives the slot back: its cost, and the permit with it. */
+static void hand_back(takt_counter *counter, takt_ticket *ticket)
+{
+    if (ticket->permit.slot_at_us > 0 && !ticket->permit.uncharged)
+        takt_settle_ticket(counter->relays->client, limit_of(counter), key_of(counter),
+                           ticket->permit.slot_at_us, ticket->permit.cost);
+    takt_release(&ticket->permit);
+    free(ticket);
+}
+
+static void deal(takt_counter *counter, takt_ticket_class *class, takt_ticket *ticket)
+{
+    takt_permit *permit = &ticket->permit;
+    takt_desk *desk = choose(counter, permit, false);
+    int64_t index = desk != NULL ? desk->relay->index + 1 : 0;
+
+    if (desk == NULL || !note_unseen(desk, permit, index)) {
+        hand_back(counter, ticket);
+        return;
+    }
+    desk->relay->index = desk->index = index;
+    want_of(desk, permit)->count--;
+    class->wanted--;
+    desk->slots[desk->slot_count++] =
+        (takt_relay_slot){permit->slot_at_us, permit->cost, permit->priority, permit->fence};
+    takt_list_remove(&desk->at_counter);
+    takt_list_append(&counter->desks, &desk->at_counter);
+    takt_report_ask(desk);
+    if (permit->hold_count > 0) {
+        takt_counter_hold(desk, ticket);
+    } else {
+        takt_release(permit);
+        free(ticket);
+    }
+}
+
+/* The store has failed, or the agent is closing: nobody waits here any longer. */
+static void send_away(takt_counter *counter, int status)
+{
+    for (takt_link *at = counter->desks.next; at != &counter->desks; at = at->next) {
+        takt_desk *desk = TAKT_HOLDER(at, takt_desk, at_counter);
+        if (desk->want_count == 0)
+            continue;
+        want(desk, -1);
+        desk->want_count = 0;
+        desk->failed = status;
+        takt_report_ask(desk);
+    }
+    (void)fit(counter);
+}
+
+static void on_ticket(takt_permit *permit, int status)
+{
+    takt_ticket *ticket = (takt_ticket *)permit;
+    takt_counter *counter = ticket->counter;
+    takt_ticket_class *class = find_class(counter, permit->cost, permit->priority);
+    takt_desk *desk;
+
+    takt_list_remove(&ticket->link);
+    class->count--;
+    if (status == 0) {
+        deal(counter, class, ticket);
+    } else {
+        desk = status == TAKT_E_FULL ? choose(counter, permit, true) : NULL;
+        if (desk != NULL) {
+            want_of(desk, permit)->count--;
+            class->wanted--;
+            desk->refused++;
+            takt_report_ask(desk);
+        } else if (status != TAKT_E_FULL) {
+            send_away(counter, status);
+        }
+        takt_release(permit);
+        free(ticket);
+    }
+    (void)fit(counter);
+    free_if_idle(counter);
+}
+
+bool takt_counter_lost(takt_permit *permit)
+{
+    takt_ticket *ticket = (takt_ticket *)permit;
+
+    if (permit->callback != on_ticket)
+        return false;
+    if (ticket->desk != NULL) {
+        ticket->desk->lost = true;
+        takt_report_ask(ticket->desk);
+    }
+    return true;
+}

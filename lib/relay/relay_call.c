@@ -1,0 +1,265 @@
+/*
+ * relay_call.c: the calls of programs that are no claims: they go to the agent's store, and their
+ * answers come back.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/integers.h"
+#include "client/call.h"
+#include "client/try.h"
+#include "relay/relay.h"
+#include "scheduler/registry.h"
+#include "store/policy_record.h"
+
+/* A call under way. */
+typedef struct relay_call {
+    takt_call call;
+    takt_store_call stored; /* POLICY, APPLY */
+    takt_policy_exchange exchange;
+    takt_relay *relay; /* NULL: its connection has ended */
+    takt_client *client;
+    takt_link link;
+    int64_t number;
+    takt_ticket *ticket; /* TRY */
+    takt_desk *desk;     /* NULL: a policy, or the connection has ended */
+    char text[];         /* APPLY: the new policy */
+} relay_call;
+
+void takt_relay_call_leave(takt_relay *relay)
+{
+    while (!takt_list_empty(&relay->calls)) {
+        relay_call *call = TAKT_HOLDER(relay->calls.next, relay_call, link);
+        takt_list_remove(&call->link);
+        call->relay = NULL;
+        call->desk = NULL;
+    }
+}
+
+static relay_call *begin(takt_relay *relay, int64_t number, size_t text_size)
+{
+    relay_call *call = calloc(1, sizeof *call + text_size + 1);
+
+    if (call == NULL)
+        return NULL;
+    call->relay = relay;
+    call->client = relay->relays->client;
+    call->number = number;
+    takt_list_append(&relay->calls, &call->link);
+    return call;
+}
+
+/* ---- answers ------------------------------------------------------------------------- */
+
+static void send_answer(const relay_call *call, const char *numbers, size_t size,
+                        const char *reason, const char *text, size_t text_size)
+{
+    char number[24];
+    const char *words[] = {"answer", number, numbers, reason, text};
+    size_t sizes[] = {6, 0, size, strlen(reason), text_size};
+
+    sizes[1] = (size_t)snprintf(number, sizeof number, "%lld", (long long)call->number);
+    takt_report_send(call->relay, 5, words, sizes);
+}
+
+static const char *trouble_of(const relay_call *call, int status)
+{
+    const char *trouble = call->client->store->trouble;
+
+    return takt_is_of_store(status) && trouble != NULL ? trouble : takt_strerror(status);
+}
+
+static void end(relay_call *call)
+{
+    takt_desk *desk = call->desk;
+
+    takt_list_remove(&call->link);
+    free(call);
+    if (desk == NULL)
+        return;
+    desk->calls--;
+    takt_relay_desk_tidy(desk);
+}
+
+/* What a try has got belongs to the desk. */
+static int64_t take(relay_call *call, int status, int64_t *fence)
+{
+    takt_ticket *ticket = call->ticket;
+    const takt_queue *queue;
+
+    *fence = 0;
+    if (ticket == NULL)
+        return 0;
+    if (status != 0 || call->desk == NULL || ticket->permit.hold_count == 0) {
+        takt_release(&ticket->permit);
+        free(ticket);
+        return 0;
+    }
+    *fence = ticket->permit.fence;
+    queue = ticket->permit.holds[0].queue;
+    takt_counter_hold(call->desk, ticket);
+    return queue != NULL ? queue->holding.leased_until_us : 0;
+}
+
+static void on_answered(takt_call *taken, int status, const takt_standing *standing)
+{
+    relay_call *call = (relay_call *)taken;
+    char text[TAKT_RELAY_TEXT_SIZE];
+    takt_writer writer = {text, text + sizeof text, false};
+    takt_standing none = {0};
+    int64_t fence, leased_us = take(call, status, &fence);
+
+    if (call->relay != NULL) {
+        /* the programs' own limits have no on_store_failure here: it decides there */
+        takt_relay_write(&writer, status == 0 && standing == NULL ? TAKT_E_STORE : status);
+        takt_relay_write(&writer, fence);
+        takt_relay_write(&writer, takt_max(leased_us, 0));
+        takt_relay_write_standing(&writer, standing != NULL ? standing : &none);
+        send_answer(call, text, (size_t)(writer.at - text),
+                    standing != NULL ? standing->reason : trouble_of(call, status), "", 0);
+    }
+    end(call);
+}
+
+static void on_policy(takt_store_call *stored)
+{
+    relay_call *call = TAKT_HOLDER(stored, relay_call, stored);
+    takt_policy_exchange *exchange = &call->exchange;
+    char text[120];
+    takt_writer writer = {text, text + sizeof text, false};
+    bool fine = stored->status == 0 || stored->status == TAKT_E_OVERTAKEN;
+
+    call->client->calls_in_flight--;
+    takt_client_ask(call->client);
+    if (call->relay != NULL) {
+        takt_relay_write(&writer, stored->status);
+        takt_relay_write(&writer, 0);
+        takt_relay_write(&writer, 0);
+        takt_relay_write(&writer, exchange->version);
+        takt_relay_write(&writer, exchange->at_us);
+        send_answer(call, text, (size_t)(writer.at - text),
+                    fine ? "" : trouble_of(call, stored->status),
+                    exchange->kept != NULL ? exchange->kept : "", exchange->kept_size);
+    }
+    free(exchange->kept);
+    end(call);
+}
+
+/* ---- calls --------------------------------------------------------------------------- */
+
+static bool ask_policy(takt_relay *relay, takt_op op, int64_t number, const char *const *words,
+                       const size_t *sizes)
+{
+    bool apply = op == TAKT_OP_APPLY;
+    relay_call *call = begin(relay, number, apply ? sizes[5] : 0);
+    takt_reader reader = {words[3], words[3] + sizes[3], false};
+
+    if (call == NULL)
+        return true; /* the program gives up when its time is over */
+    call->exchange.seen_version = takt_relay_read(&reader, 0, INT64_MAX);
+    call->exchange.seen_at_us = takt_relay_read(&reader, 0, INT64_MAX);
+    if (reader.bad || (apply && sizes[4] >= TAKT_CHANGE_SIZE)) {
+        end(call);
+        return false;
+    }
+    if (apply) {
+        memcpy(call->exchange.change, words[4], sizes[4]);
+        memcpy(call->text, words[5], sizes[5]);
+        call->exchange.text = call->text;
+        call->exchange.size = sizes[5];
+    }
+    takt_policy_call(&call->stored, op, &call->exchange);
+    call->stored.done = on_policy;
+    call->client->calls_in_flight++;
+    takt_store_submit(call->client->store, &call->stored);
+    return true;
+}
+
+/* The numbers of a call, as they are in its message. */
+typedef struct numbers {
+    int64_t op, cost, for_us, slot_us, requests, actual;
+} numbers;
+
+static bool read_numbers(const char *text, size_t size, numbers *read)
+{
+    takt_reader reader = {text, text + size, false};
+
+    read->op = takt_relay_read(&reader, TAKT_OP_TRY, TAKT_OP_LOWER);
+    read->cost = takt_relay_read(&reader, INT64_MIN, TAKT_EXACT_MAX);
+    read->for_us = takt_relay_read(&reader, 0, TAKT_SPAN_MAX_US);
+    read->slot_us = takt_relay_read(&reader, 0, TAKT_EXACT_MAX);
+    read->requests = takt_relay_read(&reader, INT64_MIN, TAKT_EXACT_MAX);
+    read->actual = takt_relay_read(&reader, INT64_MIN, TAKT_EXACT_MAX);
+    return takt_read_done(&reader);
+}
+
+static bool ask_ledger(takt_relay *relay, int64_t number, const char *const *words,
+                       const size_t *sizes)
+{
+    char reason[TAKT_REASON_SIZE_MAX + 1] = "";
+    takt_desk *desk = takt_relay_desk_at(relay, words[3], sizes[3], words[4], sizes[4]);
+    takt_calling *calling;
+    takt_queue *queue;
+    relay_call *call;
+    numbers read;
+
+    if (desk == NULL || !read_numbers(words[5], sizes[5], &read) || sizes[6] >= sizeof reason)
+        return false;
+    memcpy(reason, words[6], sizes[6]);
+    if (sizes[6] > 0 && takt_check_reason(reason, NULL) != 0)
+        return false;
+    if (read.op == TAKT_OP_TRY && (read.cost < 1 || read.cost > TAKT_COST_MAX))
+        return false;
+    queue = takt_counter_queue(desk->counter);
+    call = queue != NULL ? begin(relay, number, 0) : NULL;
+    if (call != NULL) {
+        call->desk = desk;
+        desk->calls++;
+    }
+    calling = call != NULL ? takt_call_new(call->client) : NULL;
+    if (calling == NULL) {
+        if (call != NULL)
+            end(call);
+        return true; /* no memory: the program gives up when its time is over */
+    }
+    calling->owner = &call->call;
+    call->call.calling = calling;
+    call->call.callback = on_answered;
+    calling->levels = (takt_levels){.limits = {queue->limit}, .count = 1, .costs = {read.cost}};
+    strcpy(calling->keys[0], queue->key);
+    if (read.op == TAKT_OP_TRY) {
+        call->ticket = takt_counter_new_ticket(desk->counter);
+        if (call->ticket != NULL) {
+            takt_try_begin(calling, &call->ticket->permit);
+            return true;
+        }
+    }
+    calling->call.op = (takt_op)read.op;
+    calling->call.for_us = read.for_us;
+    calling->call.slot_us = read.slot_us;
+    calling->call.requests = read.requests;
+    calling->call.actual = read.actual;
+    strcpy(calling->reason, reason);
+    calling->call.reason = reason[0] ? calling->reason : NULL;
+    takt_call_aim(calling, 0);
+    takt_call_send(calling);
+    return true;
+}
+
+bool takt_relay_call(takt_relay *relay, int count, const char *const *words, const size_t *sizes)
+{
+    takt_reader reader = {words[2], words[2] + sizes[2], false};
+    int64_t number = takt_read_int(&reader, 1, INT64_MAX);
+
+    if (!takt_read_done(&reader))
+        return false;
+    if (count == 7 && sizes[1] == 4 && memcmp(words[1], "CALL", 4) == 0)
+        return ask_ledger(relay, number, words, sizes);
+    if (count == 4 && sizes[1] == 6 && memcmp(words[1], "POLICY", 6) == 0)
+        return ask_policy(relay, TAKT_OP_POLICY, number, words, sizes);
+    if (count == 6 && sizes[1] == 5 && memcmp(words[1], "APPLY", 5) == 0)
+        return ask_policy(relay, TAKT_OP_APPLY, number, words, sizes);
+    return false;
+}

@@ -1,0 +1,94 @@
+/*
+ * agent.h: the store "agent:" from the inside.
+ *
+ * agent.c opens and closes it, and decides when a call waits, fails or is given up.  ask.c sends
+ * calls and reads what the agent sends.  jobs.c brings calls back.  desk.c has what is known of one
+ * ledger.
+ */
+#ifndef TAKT_STORE_AGENT_AGENT_H
+#define TAKT_STORE_AGENT_AGENT_H
+
+#include <sys/types.h>
+#include <uv.h>
+
+#include "base/timeout.h"
+#include "redis/connection.h"
+#include "store/agent/desk.h"
+
+/* The numbers of a limit, as the agent was told them on this connection. */
+typedef struct takt_agent_limit {
+    char name[TAKT_NAME_SIZE_MAX + 1];
+    takt_numbers numbers;
+    int64_t id;
+} takt_agent_limit;
+
+/* A call that the store has. */
+typedef struct takt_agent_job {
+    takt_store_call *call;
+    takt_link order; /* among all jobs, by due_ns */
+    takt_link link;  /* among those that wait for a connection, or that are to be answered */
+    int64_t number;  /* of the question; 0: it is none */
+    uint64_t due_ns; /* by the clock of timeout.h */
+    bool sent;
+} takt_agent_job;
+
+typedef struct takt_agent_store {
+    takt_store store;
+    uv_loop_t *loop;
+    takt_redis_url url;
+    char name_space[TAKT_NAME_SIZE_MAX + 1];
+    takt_store_options options;
+    pid_t process; /* the process of the connection: a child after fork has none */
+    takt_redis_connection *connection;
+    int connections; /* the number of the present connection */
+    enum { TAKT_AGENT_CONNECTING, TAKT_AGENT_READY, TAKT_AGENT_DOWN } state;
+    int code; /* DOWN: why */
+    char text[TAKT_ERROR_TEXT_SIZE];
+
+    /* clocks, by the answer to OPEN and later reports */
+    int64_t opened_us;       /* when OPEN was sent, by the local clock */
+    int64_t offset_us;       /* local clock - the agent's, no more than it is */
+    int64_t store_offset_us; /* local clock - the store's, no less than it is */
+
+    takt_table desks;
+    takt_agent_limit *limits;
+    int limit_count, limit_room;
+    int64_t limit_ids;  /* the last id given */
+    int64_t numbers;    /* the last number of a question */
+    int64_t seen_index; /* of the last slot that arrived */
+
+    takt_link jobs;        /* all of them */
+    takt_link waiting;     /* for the connection */
+    takt_link without_job; /* calls that fail for lack of memory */
+    takt_link answered;    /* are answered on the loop's next turn */
+    uv_idle_t turn;
+    uv_timer_t timer; /* when the oldest job is to be given up; keeps the loop alive while there
+                         are any */
+    takt_timeout timeout;
+    bool closing;
+    void (*turned)(struct takt_agent_store *store); /* calls have come back */
+    int left;                                       /* handles to close */
+    void (*closed)(void *data);
+    void *data;
+} takt_agent_store;
+
+/* Sends a job's call, or answers it if the agent need not be asked.  The store is ready. */
+void takt_agent_store_ask(takt_agent_store *store, takt_agent_job *job);
+
+/* Handles what the agent sends.  True: it has answered OPEN. */
+bool takt_agent_store_hear(takt_agent_store *store, const takt_reply *reply);
+
+/* The agent is gone: the clients of all desks are to claim, so that they know. */
+void takt_agent_store_forget(takt_agent_store *store);
+
+/* The call comes back on the loop's next turn; its outputs are filled. */
+void takt_agent_store_answer(takt_agent_store *store, takt_agent_job *job, int status);
+
+/* Asks for the turn on which calls come back. */
+void takt_agent_store_turn(takt_agent_store *store);
+
+/* The job that is under way for a claim of that desk, or with that number; NULL: none. */
+takt_agent_job *takt_agent_store_job_of(const takt_agent_store *store, const takt_store_call *call,
+                                        int64_t number);
+
+#endif

@@ -1,0 +1,503 @@
+/*
+ * ask.c: what the store "agent:" sends and what it hears (message.h).
+ */
+#include "store/agent/agent.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/integers.h"
+#include "store/policy_record.h"
+
+#define NUMBERS_SIZE 4096 /* the numbers of a statement or a question */
+
+static int64_t local_now(void)
+{
+    return (int64_t)(uv_hrtime() / 1000);
+}
+
+/* ---- sending ------------------------------------------------------------------------- */
+
+static bool send_words(takt_agent_store *store, int count, const char *const *words)
+{
+    size_t sizes[8];
+
+    for (int i = 0; i < count; i++)
+        sizes[i] = strlen(words[i]);
+    return takt_redis_connection_send(store->connection, NULL, count, words, sizes);
+}
+
+/* The desk of a ledger, made if necessary; NULL: no memory. */
+static takt_relay_desk *desk_of(takt_agent_store *store, const char *limit, const char *key)
+{
+    char name[TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX + 1];
+    size_t name_size = strlen(limit), key_size = strlen(key);
+    takt_entry *entry;
+    takt_relay_desk *desk;
+
+    memcpy(name, limit, name_size + 1);
+    memcpy(name + name_size + 1, key, key_size);
+    entry = takt_table_find(&store->desks, name, name_size + 1 + key_size);
+    if (entry != NULL)
+        return TAKT_HOLDER(entry, takt_relay_desk, entry);
+    desk = takt_relay_desk_new(limit, key);
+    if (desk != NULL)
+        takt_table_add(&store->desks, &desk->entry);
+    return desk;
+}
+
+static takt_agent_limit *known_limit(takt_agent_store *store, const char *name)
+{
+    for (int i = 0; i < store->limit_count; i++)
+        if (strcmp(store->limits[i].name, name) == 0)
+            return &store->limits[i];
+    return NULL;
+}
+
+static takt_agent_limit *new_limit(takt_agent_store *store, const char *name)
+{
+    takt_agent_limit *limit;
+
+    if (store->limit_count == store->limit_room) {
+        int room = store->limit_room > 0 ? 2 * store->limit_room : 8;
+        takt_agent_limit *grown = realloc(store->limits, (size_t)room * sizeof *grown);
+        if (grown == NULL)
+            return NULL;
+        store->limits = grown;
+        store->limit_room = room;
+    }
+    limit = &store->limits[store->limit_count++];
+    memset(limit, 0, sizeof *limit);
+    memcpy(limit->name, name, strlen(name) + 1);
+    return limit;
+}
+
+/* The id of the call's limit, which the agent has been told; 0: no memory. */
+static int64_t tell_limit(takt_agent_store *store, const takt_store_call *call)
+{
+    char id[24], numbers[TAKT_RELAY_TEXT_SIZE + 1];
+    const char *words[] = {"RELAY", "LIMIT", id, call->limit->name, numbers};
+    takt_agent_limit *limit = known_limit(store, call->limit->name);
+
+    if (limit != NULL && memcmp(&limit->numbers, call->numbers, sizeof limit->numbers) == 0)
+        return limit->id;
+    if (limit == NULL)
+        limit = new_limit(store, call->limit->name);
+    if (limit == NULL)
+        return 0;
+    memcpy(&limit->numbers, call->numbers, sizeof limit->numbers);
+    limit->id = ++store->limit_ids;
+    snprintf(id, sizeof id, "%lld", (long long)limit->id);
+    numbers[takt_relay_write_numbers(call->numbers, numbers)] = '\0';
+    return send_words(store, 5, words) ? limit->id : 0;
+}
+
+/* ---- claims -------------------------------------------------------------------------- */
+
+static void award(takt_agent_store *store, takt_relay_desk *desk, takt_agent_job *job)
+{
+    int64_t now_us = local_now();
+    int64_t offset_us = desk->store_offset_us != 0 ? desk->store_offset_us : store->store_offset_us;
+    bool more;
+
+    takt_relay_desk_award(desk, job->call, now_us, now_us - offset_us);
+    desk->claiming = NULL;
+    takt_agent_store_answer(store, job, 0);
+    more = desk->slot_count > 0;
+    if (more && store->options.on_wake != NULL)
+        store->options.on_wake(store->options.data, takt_relay_desk_limit(desk),
+                               takt_relay_desk_key(desk));
+    if (takt_relay_desk_is_idle(desk)) {
+        takt_table_remove(&store->desks, &desk->entry);
+        free(desk);
+    }
+}
+
+static bool send_statement(takt_agent_store *store, takt_relay_desk *desk, bool asks)
+{
+    char id[24], text[NUMBERS_SIZE];
+    const char *words[] = {"RELAY", "WANT", id, takt_relay_desk_key(desk), text};
+    takt_writer writer = {text, text + sizeof text - 1, false};
+
+    desk->seq++;
+    snprintf(id, sizeof id, "%lld", (long long)desk->id);
+    takt_relay_write(&writer, asks ? desk->seq : 0);
+    takt_relay_write(&writer, store->seen_index);
+    takt_relay_write(&writer, desk->holding);
+    for (int i = 0; i < desk->want_count; i++) {
+        takt_relay_write(&writer, desk->wants[i].count);
+        takt_relay_write(&writer, desk->wants[i].cost);
+        takt_relay_write(&writer, desk->wants[i].priority);
+    }
+    *writer.at = '\0';
+    return !writer.full && send_words(store, 5, words);
+}
+
+static void ask_claim(takt_agent_store *store, takt_agent_job *job)
+{
+    takt_store_call *call = job->call;
+    takt_relay_desk *desk = desk_of(store, call->limit->name, call->key);
+    int failed;
+    bool asks = false, news;
+
+    if (desk == NULL) {
+        takt_agent_store_answer(store, job, TAKT_E_NOMEM);
+        return;
+    }
+    takt_relay_desk_renew(desk, store->connections);
+    failed = desk->failed;
+    desk->failed = 0;
+    if (failed != 0) {
+        takt_agent_store_answer(store, job, failed);
+        store->store.trouble = store->text;
+        return;
+    }
+    news = takt_relay_desk_state(desk, call, local_now(), &asks);
+    if (news) {
+        desk->id = tell_limit(store, call);
+        if (desk->id == 0 || !send_statement(store, desk, asks)) {
+            desk->want_count = 0; /* what the agent believes is not known: it is told again */
+            takt_agent_store_answer(store, job, TAKT_E_NOMEM);
+            return;
+        }
+    }
+    if (!asks) {
+        award(store, desk, job);
+        return;
+    }
+    desk->claiming = call;
+    job->sent = true;
+}
+
+/* ---- other calls --------------------------------------------------------------------- */
+
+static bool ask_policy(takt_agent_store *store, const takt_agent_job *job)
+{
+    const takt_policy_exchange *exchange = job->call->exchange;
+    bool apply = job->call->op == TAKT_OP_APPLY;
+    char number[24], seen[64];
+    const char *words[] = {"RELAY", apply ? "APPLY" : "POLICY", number,
+                           seen,    exchange->change,           exchange->text};
+    size_t sizes[6];
+
+    snprintf(number, sizeof number, "%lld", (long long)job->number);
+    snprintf(seen, sizeof seen, "%lld %lld ", (long long)exchange->seen_version,
+             (long long)exchange->seen_at_us);
+    for (int i = 0; i < 5; i++)
+        sizes[i] = strlen(words[i]);
+    sizes[5] = exchange->size;
+    return takt_redis_connection_send(store->connection, NULL, apply ? 6 : 4, words, sizes);
+}
+
+static bool ask_ledger(takt_agent_store *store, const takt_agent_job *job)
+{
+    const takt_store_call *call = job->call;
+    const int64_t numbers[] = {call->op,      call->cost,     call->for_us,
+                               call->slot_us, call->requests, call->actual};
+    int64_t limit = tell_limit(store, call);
+    char number[24], id[24], text[160];
+    const char *words[] = {
+        "RELAY", "CALL", number, id, call->key, text, call->reason ? call->reason : ""};
+    takt_writer writer = {text, text + sizeof text - 1, false};
+
+    snprintf(number, sizeof number, "%lld", (long long)job->number);
+    snprintf(id, sizeof id, "%lld", (long long)limit);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        takt_relay_write(&writer, numbers[i]);
+    *writer.at = '\0';
+    return limit != 0 && !writer.full && send_words(store, 7, words);
+}
+
+void takt_agent_store_ask(takt_agent_store *store, takt_agent_job *job)
+{
+    takt_op op = job->call->op;
+    bool sent;
+
+    if (op == TAKT_OP_CLAIM) {
+        ask_claim(store, job);
+        return;
+    }
+    job->number = ++store->numbers;
+    job->sent = true;
+    sent = op == TAKT_OP_POLICY || op == TAKT_OP_APPLY ? ask_policy(store, job)
+                                                       : ask_ledger(store, job);
+    if (!sent)
+        takt_agent_store_answer(store, job, TAKT_E_NOMEM);
+}
+
+/* ---- hearing ------------------------------------------------------------------------- */
+
+/* The words of a message. */
+typedef struct message {
+    const takt_reply *words[8];
+    int count;
+} message;
+
+static bool is_word(const message *said, int at, const char *text)
+{
+    return at < said->count && strcmp(said->words[at]->text, text) == 0;
+}
+
+static takt_reader numbers_of(const message *said, int at)
+{
+    const takt_reply *word = said->words[at];
+
+    return (takt_reader){word->text, word->text + word->size, false};
+}
+
+static int64_t number_of(const message *said, int at)
+{
+    takt_reader reader = numbers_of(said, at);
+    int64_t number = takt_read_int(&reader, 0, INT64_MAX);
+
+    return reader.bad ? 0 : number;
+}
+
+/* The clock of a server of the store, as the agent read it before it sent what has just arrived. */
+static void hear_clock(int64_t *offset_us, int64_t store_us)
+{
+    if (store_us > 0)
+        *offset_us = local_now() - store_us;
+}
+
+static bool hear_open(takt_agent_store *store, const message *said)
+{
+    takt_reader reader = numbers_of(said, 1);
+    int64_t agent_us = takt_relay_read(&reader, 0, INT64_MAX);
+    int64_t store_us = takt_relay_read(&reader, 0, INT64_MAX);
+
+    if (reader.bad)
+        return false;
+    store->offset_us = store->opened_us - agent_us;
+    hear_clock(&store->store_offset_us, store_us);
+    return true;
+}
+
+/* The desk that a message names; NULL: it is of an older statement and there is nothing to say. */
+static takt_relay_desk *named_desk(takt_agent_store *store, const message *said)
+{
+    const char *limit = said->words[1]->text, *key = said->words[2]->text;
+    char name[TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX + 1];
+    takt_entry *entry;
+    size_t limit_size = strlen(limit), key_size = strlen(key);
+
+    if (limit_size > TAKT_NAME_SIZE_MAX || key_size > TAKT_KEY_SIZE_MAX)
+        return NULL;
+    memcpy(name, limit, limit_size + 1);
+    memcpy(name + limit_size + 1, key, key_size);
+    entry = takt_table_find(&store->desks, name, limit_size + 1 + key_size);
+    return entry != NULL ? TAKT_HOLDER(entry, takt_relay_desk, entry) : NULL;
+}
+
+static void wake(takt_agent_store *store, const takt_relay_desk *desk)
+{
+    if (store->options.on_wake != NULL && !store->closing)
+        store->options.on_wake(store->options.data, takt_relay_desk_limit(desk),
+                               takt_relay_desk_key(desk));
+}
+
+/* Ends the claim that waits for the report, or lets the client claim. */
+static void go_on(takt_agent_store *store, takt_relay_desk *desk, int64_t seq)
+{
+    takt_agent_job *job = desk->claiming != NULL && seq == desk->seq
+                              ? takt_agent_store_job_of(store, desk->claiming, 0)
+                              : NULL;
+
+    if (job != NULL)
+        award(store, desk, job);
+    else if (desk->claiming == NULL)
+        wake(store, desk);
+}
+
+static bool hear_slots(takt_relay_desk *desk, takt_reader *reader)
+{
+    while (!reader->bad && reader->at < reader->end) {
+        takt_relay_slot slot;
+        slot.slot_us = takt_relay_read(reader, 0, INT64_MAX);
+        slot.cost = (int32_t)takt_relay_read(reader, 1, TAKT_COST_MAX);
+        slot.priority = (int32_t)takt_relay_read(reader, 0, TAKT_PRIORITY_MAX);
+        slot.fence = takt_relay_read(reader, 0, INT64_MAX);
+        if (!reader->bad && !takt_relay_desk_arrived(desk, &slot))
+            return false;
+    }
+    return !reader->bad;
+}
+
+static bool hear_report(takt_agent_store *store, const message *said)
+{
+    takt_relay_desk *desk = named_desk(store, said);
+    takt_reader reader = numbers_of(said, 3);
+    int64_t seq, agent_us, store_us, leased_us, index;
+    takt_relay_desk stranger = {0}, *heard = desk != NULL ? desk : &stranger;
+
+    seq = takt_relay_read(&reader, 0, INT64_MAX);
+    agent_us = takt_relay_read(&reader, 0, INT64_MAX);
+    store_us = takt_relay_read(&reader, 0, INT64_MAX);
+    heard->next_slot_us = takt_relay_read(&reader, 0, INT64_MAX);
+    heard->blocked_until_us = takt_relay_read(&reader, 0, INT64_MAX);
+    heard->waiting = takt_relay_read(&reader, 0, INT64_MAX);
+    heard->workers = takt_relay_read(&reader, 0, INT64_MAX);
+    heard->refused += takt_relay_read(&reader, 0, INT32_MAX);
+    heard->lost |= takt_relay_read(&reader, 0, 1) > 0;
+    leased_us = takt_relay_read(&reader, 0, INT64_MAX);
+    index = takt_relay_read(&reader, 0, INT64_MAX);
+    if (!hear_slots(heard, &reader))
+        return false;
+    store->seen_index = takt_max(store->seen_index, index);
+    hear_clock(&store->store_offset_us, store_us);
+    if (desk == NULL)
+        return true;
+    hear_clock(&desk->store_offset_us, store_us);
+    desk->leased_until_us = leased_us > 0 ? leased_us + store->offset_us : 0;
+    desk->heard_us = agent_us + store->offset_us;
+    desk->outdated =
+        said->words[4]->size > 0 &&
+        takt_relay_read_numbers(&desk->newer, said->words[4]->text, said->words[4]->size);
+    go_on(store, desk, seq);
+    return true;
+}
+
+static bool hear_fail(takt_agent_store *store, const message *said)
+{
+    takt_relay_desk *desk = named_desk(store, said);
+    takt_reader reader = numbers_of(said, 3);
+    int code = (int)takt_read_int(&reader, INT32_MIN, -1);
+    takt_agent_job *job;
+
+    if (reader.bad)
+        return false;
+    if (desk == NULL)
+        return true;
+    snprintf(store->text, sizeof store->text, "agent: %.200s", said->words[4]->text);
+    desk->want_count = 0; /* the agent has dropped them */
+    job = desk->claiming != NULL ? takt_agent_store_job_of(store, desk->claiming, 0) : NULL;
+    desk->claiming = NULL;
+    if (job != NULL) {
+        takt_agent_store_answer(store, job, code);
+        store->store.trouble = store->text;
+        return true;
+    }
+    desk->failed = code;
+    wake(store, desk);
+    return true;
+}
+
+static void take_policy(takt_policy_exchange *exchange, const message *said, takt_reader *reader)
+{
+    exchange->version = takt_relay_read(reader, 0, INT64_MAX);
+    exchange->at_us = takt_relay_read(reader, 0, INT64_MAX);
+    if (said->words[4]->size == 0)
+        return;
+    exchange->kept = malloc(said->words[4]->size + 1);
+    if (exchange->kept == NULL)
+        return;
+    memcpy(exchange->kept, said->words[4]->text, said->words[4]->size + 1);
+    exchange->kept_size = said->words[4]->size;
+}
+
+/* A try with permits is also answered by an award. */
+static void fill_award(takt_agent_store *store, takt_store_call *call, int64_t fence,
+                       int64_t leased_us)
+{
+    takt_award *award = call->award;
+    takt_relay_desk *desk = desk_of(store, call->limit->name, call->key);
+    int64_t lease_us = call->numbers->lease_us;
+
+    memset(award, 0, offsetof(takt_award, runs));
+    award->now_us = call->standing.now_us;
+    award->claim_again_at_us = TAKT_NEVER;
+    award->least_urgent = -1;
+    award->run_count = 0;
+    award->holding = call->claim->holding;
+    if (leased_us > 0)
+        award->lease_spent_us =
+            takt_max(local_now() + lease_us - (leased_us + store->offset_us), 0);
+    if (call->status != 0)
+        return;
+    award->holding++;
+    award->fence = fence;
+    award->run_count = 1;
+    award->runs[0] = (takt_run){{call->standing.now_us, 0}, {0, 0}, 1, 1, (int32_t)call->cost, 0};
+    if (desk != NULL) {
+        takt_relay_desk_renew(desk, store->connections);
+        desk->holding++;
+    }
+}
+
+static bool hear_answer(takt_agent_store *store, const message *said)
+{
+    takt_agent_job *job = takt_agent_store_job_of(store, NULL, number_of(said, 1));
+    takt_reader reader = numbers_of(said, 2);
+    takt_store_call *call = job != NULL ? job->call : NULL;
+    int status = (int)takt_relay_read(&reader, INT32_MIN, 0);
+    int64_t fence, leased_us;
+
+    if (job == NULL)
+        return !reader.bad;
+    fence = takt_relay_read(&reader, 0, INT64_MAX);
+    leased_us = takt_relay_read(&reader, 0, INT64_MAX);
+    call->status = status;
+    if (call->op == TAKT_OP_POLICY || call->op == TAKT_OP_APPLY) {
+        take_policy(call->exchange, said, &reader);
+    } else if (status == 0 || status == TAKT_E_NO_SLOT) {
+        call->standing = (takt_standing){0};
+        takt_relay_read_standing(&reader, &call->standing);
+        snprintf(call->standing.reason, sizeof call->standing.reason, "%s", said->words[3]->text);
+        if (call->op == TAKT_OP_TRY && call->claim != NULL)
+            fill_award(store, call, fence, leased_us);
+    }
+    takt_agent_store_answer(store, job, status);
+    if (takt_is_of_store(status)) {
+        snprintf(store->text, sizeof store->text, "agent: %.200s", said->words[3]->text);
+        store->store.trouble = store->text;
+    }
+    return !reader.bad;
+}
+
+/* The words of an array of strings; none of another reply. */
+static message read_message(const takt_reply *reply)
+{
+    message said = {.count = 0};
+
+    if (reply->type != TAKT_REPLY_ARRAY || reply->count > 8)
+        return said;
+    for (int i = 0; i < reply->count; i++) {
+        if (reply[i + 1].type != TAKT_REPLY_STRING)
+            return (message){.count = 0};
+        said.words[said.count++] = &reply[i + 1];
+    }
+    return said;
+}
+
+bool takt_agent_store_hear(takt_agent_store *store, const takt_reply *reply)
+{
+    message said = read_message(reply);
+    char text[200] = "it answers what no agent answers: is it one?";
+    bool understood = false, opened = false;
+
+    if (is_word(&said, 0, "report") && said.count == 5)
+        understood = hear_report(store, &said);
+    else if (is_word(&said, 0, "answer") && said.count == 5)
+        understood = hear_answer(store, &said);
+    else if (is_word(&said, 0, "fail") && said.count == 5)
+        understood = hear_fail(store, &said);
+    else if (is_word(&said, 0, "open") && said.count == 2)
+        understood = opened = hear_open(store, &said);
+    else if (reply->type == TAKT_REPLY_ERROR)
+        snprintf(text, sizeof text, "%.*s", (int)takt_min((int64_t)reply->size, 190), reply->text);
+    if (!understood)
+        takt_redis_connection_leave(store->connection, true, TAKT_E_STORE, text);
+    return opened;
+}
+
+void takt_agent_store_forget(takt_agent_store *store)
+{
+    for (size_t i = 0; i < store->desks.used; i++)
+        for (takt_entry *entry = store->desks.buckets[i]; entry; entry = entry->next) {
+            takt_relay_desk *desk = TAKT_HOLDER(entry, takt_relay_desk, entry);
+            desk->claiming = NULL;
+            wake(store, desk);
+        }
+}

@@ -1,0 +1,207 @@
+/*
+ * desk.c: see desk.h.
+ */
+#include "store/agent/desk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/integers.h"
+
+takt_relay_desk *takt_relay_desk_new(const char *limit, const char *key)
+{
+    size_t name_size = strlen(limit), size = name_size + 1 + strlen(key);
+    takt_relay_desk *desk = calloc(1, sizeof *desk + size + 1);
+
+    if (desk == NULL)
+        return NULL;
+    memcpy(desk->key, limit, name_size + 1);
+    memcpy(desk->key + name_size + 1, key, strlen(key) + 1);
+    desk->name_size = name_size;
+    desk->entry.key = desk->key;
+    desk->entry.size = size;
+    return desk;
+}
+
+const char *takt_relay_desk_limit(const takt_relay_desk *desk)
+{
+    return desk->key;
+}
+
+const char *takt_relay_desk_key(const takt_relay_desk *desk)
+{
+    return desk->key + desk->name_size + 1;
+}
+
+void takt_relay_desk_renew(takt_relay_desk *desk, int connection)
+{
+    if (desk->connection == connection)
+        return;
+    desk->lost |= desk->holding > 0;
+    desk->connection = connection;
+    desk->id = desk->holding = desk->refused = desk->next_slot_us = 0;
+    desk->leased_until_us = desk->heard_us = 0;
+    desk->want_count = desk->slot_count = desk->failed = 0;
+    desk->outdated = false;
+}
+
+/* ---- claims -------------------------------------------------------------------------- */
+
+/* Adds waiters to their class.  More classes than a statement has room for come with a later
+ * claim. */
+static void add(takt_relay_class *classes, int *count, int64_t waiters, int32_t cost,
+                int32_t priority)
+{
+    takt_relay_class *class = takt_relay_find(classes, *count, cost, priority);
+
+    if (class == NULL && *count < TAKT_RELAY_CLASSES_MAX) {
+        class = &classes[(*count)++];
+        *class = (takt_relay_class){0, cost, priority};
+    }
+    if (class != NULL)
+        class->count += waiters;
+}
+
+/* The waiters that the claim states, without those whose slots have arrived. */
+static int count_wants(const takt_relay_desk *desk, const takt_claim *claim,
+                       takt_relay_class *classes)
+{
+    int64_t unlisted = claim->waiting;
+    int count = 0, kept = 0;
+
+    for (int i = 0; i < claim->want_count; i++) {
+        const takt_want *want = &claim->wants[i];
+        unlisted -= want->count;
+        add(classes, &count, want->count, want->cost, want->priority);
+    }
+    if (unlisted > 0 && count > 0)
+        classes[count - 1].count += unlisted;
+    for (int i = 0; i < desk->slot_count; i++) {
+        takt_relay_class *class =
+            takt_relay_find(classes, count, desk->slots[i].cost, desk->slots[i].priority);
+        if (class != NULL && class->count > 0)
+            class->count--;
+    }
+    for (int i = 0; i < count; i++)
+        if (classes[i].count > 0)
+            classes[kept++] = classes[i];
+    return kept;
+}
+
+static bool is_believed(takt_relay_desk *desk, const takt_relay_class *classes, int count)
+{
+    int believed = 0;
+
+    for (int i = 0; i < desk->want_count; i++)
+        believed += desk->wants[i].count > 0;
+    for (int i = 0; i < count; i++) {
+        const takt_relay_class *class =
+            takt_relay_find(desk->wants, desk->want_count, classes[i].cost, classes[i].priority);
+        if (class == NULL || class->count != classes[i].count)
+            return false;
+    }
+    return believed == count;
+}
+
+bool takt_relay_desk_state(takt_relay_desk *desk, const takt_store_call *call, int64_t now_us,
+                           bool *asks)
+{
+    const takt_claim *claim = call->claim;
+    takt_relay_class classes[TAKT_RELAY_CLASSES_MAX];
+    int count = count_wants(desk, claim, classes);
+    int64_t holding = (desk->lost ? 0 : claim->holding) + desk->slot_count;
+    bool news;
+
+    if (call->numbers->concurrency == 0)
+        holding = 0;
+    news = holding != desk->holding || !is_believed(desk, classes, count);
+    *asks = claim->newcomers > 0 && call->numbers->max_waiting > 0 && news;
+    /* the lease is as old as what was heard of it */
+    *asks |= holding > 0 && now_us > desk->heard_us + call->numbers->lease_us / 4;
+    memcpy(desk->wants, classes, (size_t)count * sizeof *classes);
+    desk->want_count = count;
+    desk->holding = holding;
+    return news || *asks;
+}
+
+bool takt_relay_desk_arrived(takt_relay_desk *desk, const takt_relay_slot *slot)
+{
+    takt_relay_class *class =
+        takt_relay_find(desk->wants, desk->want_count, slot->cost, slot->priority);
+
+    if (desk->slot_count == TAKT_RELAY_SLOTS_MAX)
+        return false;
+    desk->slots[desk->slot_count++] = *slot;
+    if (class != NULL && class->count > 0)
+        class->count--;
+    desk->holding += slot->fence > 0;
+    return true;
+}
+
+/* ---- awards -------------------------------------------------------------------------- */
+
+/* Gives the slots that are here.  Fencing numbers of one award follow each other: the others come
+ * with the next one. */
+static int give(takt_relay_desk *desk, takt_award *award)
+{
+    int given = 0;
+
+    while (given < desk->slot_count && given < TAKT_RUNS_MAX) {
+        const takt_relay_slot *slot = &desk->slots[given];
+        if (given > 0 && slot->fence != desk->slots[0].fence + (slot->fence > 0 ? given : 0))
+            break;
+        award->runs[given++] = (takt_run){{slot->slot_us, 0}, {0, 0}, 1, 1, slot->cost, 0};
+    }
+    award->run_count = given;
+    award->fence = given > 0 ? desk->slots[0].fence : 0;
+    desk->slot_count -= given;
+    memmove(desk->slots, desk->slots + given, (size_t)desk->slot_count * sizeof *desk->slots);
+    return given;
+}
+
+void takt_relay_desk_award(takt_relay_desk *desk, takt_store_call *call, int64_t now_us,
+                           int64_t store_us)
+{
+    takt_award *award = call->award;
+    int64_t lease_us = call->numbers->lease_us, waiting = 0;
+    int given = give(desk, award);
+
+    award->now_us = store_us;
+    award->claim_again_at_us = TAKT_NEVER;
+    award->in_line = 0;
+    for (int i = 0; i < desk->want_count; i++) {
+        waiting += desk->wants[i].count;
+        if (desk->wants[i].count > 0)
+            award->in_line |= 1U << desk->wants[i].priority;
+    }
+    award->next_slot_at_us = waiting > 0 ? desk->next_slot_us : store_us;
+    award->blocked_until_us = desk->blocked_until_us;
+    award->waiting = takt_max(desk->waiting, waiting);
+    award->workers = takt_max(desk->workers, waiting > 0);
+    award->refused = desk->refused;
+    award->least_urgent = -1;
+    award->holding = 0;
+    if (call->numbers->concurrency > 0)
+        award->holding = (desk->lost ? 0 : call->claim->holding) + given;
+    award->lease_spent_us = award->holding > 0 && desk->leased_until_us > 0
+                                ? takt_max(now_us + lease_us - desk->leased_until_us, 0)
+                                : 0;
+    award->reuses = 0;
+    award->wake_count = 0;
+    award->news = award->taken = award->uncontended = award->stale = false;
+    award->outdated = desk->outdated && desk->newer.revision >= call->numbers->revision;
+    if (award->outdated)
+        award->newer = desk->newer;
+    desk->refused = 0;
+    desk->lost = false;
+    call->status = 0;
+}
+
+bool takt_relay_desk_is_idle(const takt_relay_desk *desk)
+{
+    for (int i = 0; i < desk->want_count; i++)
+        if (desk->wants[i].count > 0)
+            return false;
+    return desk->holding == 0 && desk->slot_count == 0 && desk->claiming == NULL && !desk->lost &&
+           desk->failed == 0 && desk->refused == 0;
+}

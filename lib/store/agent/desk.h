@@ -1,0 +1,71 @@
+/*
+ * desk.h: one ledger as a client of the agent sees it: what the agent knows of its waiters and
+ * permits, and which slots have arrived.  No I/O: agent.c sends what is to be said.
+ *
+ * A claim states a situation.  The desk compares it with what the agent believes, so that a claim
+ * which brings no news costs nothing.  Slots arrive when they are due, and the next claim gets
+ * them.
+ */
+#ifndef TAKT_STORE_AGENT_DESK_H
+#define TAKT_STORE_AGENT_DESK_H
+
+#include "base/table.h"
+#include "store/agent/message.h"
+#include "store/store.h"
+
+typedef struct takt_relay_desk {
+    takt_entry entry; /* its key: the limit's name, a NUL and the key */
+    int64_t id;       /* of the limit's numbers, as the agent was told; 0: not told */
+    int connection;   /* the number of the connection on which the agent was told the rest */
+    takt_store_call *claiming; /* a claim that waits for the agent's report; NULL: none */
+    int64_t seq;               /* of the last statement */
+
+    /* What the agent believes: the waiters without a slot, and the permits held. */
+    takt_relay_class wants[TAKT_RELAY_CLASSES_MAX];
+    int want_count;
+    int64_t holding;
+
+    /* What the agent has said. */
+    takt_relay_slot slots[TAKT_RELAY_SLOTS_MAX]; /* arrived and not in an award yet */
+    int slot_count;
+    int64_t next_slot_us, blocked_until_us, waiting, workers, refused;
+    int64_t leased_until_us; /* by the local clock; 0: not known */
+    int64_t heard_us;        /* when that was said, by the local clock */
+    int64_t store_offset_us; /* local clock - that of the ledger's server; 0: not heard */
+    bool lost;               /* the permits held are lost */
+    bool outdated;           /* `newer` are in force */
+    takt_numbers newer;
+    int failed; /* why the waiters were sent away; 0: they were not */
+
+    size_t name_size; /* of the limit's name; the key of the entry is behind this struct */
+    char key[];
+} takt_relay_desk;
+
+/* NULL: no memory. */
+takt_relay_desk *takt_relay_desk_new(const char *limit, const char *key);
+
+const char *takt_relay_desk_limit(const takt_relay_desk *desk);
+const char *takt_relay_desk_key(const takt_relay_desk *desk);
+
+/* Another connection was made, with that number: the agent knows nothing, and what was held is
+ * lost. */
+void takt_relay_desk_renew(takt_relay_desk *desk, int connection);
+
+/*
+ * Compares a claim with what the agent believes, which is then as the claim says.  Returns whether
+ * the agent is to be told.  *asks: the claim needs the agent's report.
+ */
+bool takt_relay_desk_state(takt_relay_desk *desk, const takt_store_call *call, int64_t now_us,
+                           bool *asks);
+
+/* A slot has arrived.  False: more than asked for. */
+bool takt_relay_desk_arrived(takt_relay_desk *desk, const takt_relay_slot *slot);
+
+/* Answers a claim with what is here, at that instant of the store's clock. */
+void takt_relay_desk_award(takt_relay_desk *desk, takt_store_call *call, int64_t now_us,
+                           int64_t store_us);
+
+/* Whether nothing is known that the next claim would need. */
+bool takt_relay_desk_is_idle(const takt_relay_desk *desk);
+
+#endif

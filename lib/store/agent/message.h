@@ -1,0 +1,73 @@
+/*
+ * message.h: what a program's client and the agent of its host tell each other (lib/relay answers).
+ *
+ * Both sides send arrays of strings (RESP2).  The client sends commands that begin with RELAY; all
+ * that the agent sends is unasked, as after SUBSCRIBE.  Numbers are decimal; a space follows each.
+ *
+ *     RELAY OPEN VERSION NAMESPACE
+ *     RELAY LIMIT ID NAME NUMBERS         the numbers of a limit, under an id of this connection
+ *     RELAY WANT ID KEY "SEQ SEEN HOLDING [COUNT COST PRIORITY]..."
+ *                                         the waiters without a slot, and the permits held: a
+ *                                         situation, as in a claim.  SEQ above 0 asks for a report
+ *                                         when the store has counted the waiters.  SEEN is the
+ *                                         highest slot's index that has arrived
+ *     RELAY CALL NUMBER ID KEY "OP COST FOR SLOT REQUESTS ACTUAL" REASON
+ *     RELAY POLICY NUMBER "VERSION AT"    reads the stored policy
+ *     RELAY APPLY NUMBER "VERSION AT" CHANGE TEXT
+ *
+ *     open "MONOTONIC STORE"              the agent's clock, and the store's (0: not known)
+ *     report LIMIT KEY "SEQ MONOTONIC STORE NEXT BLOCKED WAITING WORKERS REFUSED LOST LEASE INDEX
+ *                    [SLOT COST PRIORITY FENCE]..." NUMBERS
+ *                                         due slots; the index of the last one; NUMBERS: those in
+ *                                         force if they are others, else empty
+ *     fail LIMIT KEY "CODE" TEXT             the waiters have left, for that reason
+ *     answer NUMBER "STATUS FENCE LEASE ..." REASON TEXT
+ *                                         and the standing; of a policy its version and instant
+ */
+#ifndef TAKT_STORE_AGENT_MESSAGE_H
+#define TAKT_STORE_AGENT_MESSAGE_H
+
+#include <takt/standing.h>
+
+#include "base/text.h"
+#include "core/numbers.h"
+
+#define TAKT_RELAY_VERSION     1
+#define TAKT_RELAY_TEXT_SIZE   8192 /* of any message's numbers, and of a limit's */
+#define TAKT_RELAY_SLOTS_MAX   64   /* in one report */
+#define TAKT_RELAY_CLASSES_MAX 64   /* costs and priorities in one statement */
+
+/* Alike waiters of one ledger. */
+typedef struct takt_relay_class {
+    int64_t count;
+    int32_t cost;
+    int32_t priority;
+} takt_relay_class;
+
+/* A due slot that the agent hands to a client. */
+typedef struct takt_relay_slot {
+    int64_t slot_us;
+    int32_t cost;
+    int32_t priority;
+    int64_t fence;
+} takt_relay_slot;
+
+/* The class of that cost and priority among `count`; NULL: there is none. */
+takt_relay_class *takt_relay_find(takt_relay_class *classes, int count, int32_t cost,
+                                  int32_t priority);
+
+/* A number of a text, and the space behind it. */
+void takt_relay_write(takt_writer *writer, int64_t value);
+int64_t takt_relay_read(takt_reader *reader, int64_t min, int64_t max);
+
+/* The numbers of a limit as a text, in TAKT_RELAY_TEXT_SIZE bytes; returns its length. */
+size_t takt_relay_write_numbers(const takt_numbers *numbers, char *text);
+
+/* Reads them back: false if they cannot be read. */
+bool takt_relay_read_numbers(takt_numbers *numbers, const char *text, size_t size);
+
+/* A standing without its reason. */
+void takt_relay_write_standing(takt_writer *writer, const takt_standing *standing);
+void takt_relay_read_standing(takt_reader *reader, takt_standing *standing);
+
+#endif

@@ -1,0 +1,453 @@
+/*
+ * Programs whose store is the agent of their host: everything that a client can do, through it.
+ */
+#include "stand_in.h"
+
+#define PROGRAMS 3
+
+static uv_loop_t loop;
+static stand_in agent;
+static takt_policy *policy;
+static takt_client *clients[PROGRAMS];
+static unsigned events[PROGRAMS];
+static char store_lost[TAKT_ERROR_TEXT_SIZE];
+static int closed;
+
+typedef struct job {
+    takt_permit permit;
+    int calls, status;
+    int64_t order;
+} job;
+
+static int64_t order;
+
+static void note(takt_permit *permit, int status)
+{
+    job *done = permit->data;
+
+    done->calls++;
+    done->status = status;
+    done->order = ++order;
+}
+
+static void on_event(takt_client *client, const takt_event *event, void *data)
+{
+    (void)client;
+    events[(takt_client **)data - clients] |= 1U << event->type;
+    if (event->type == TAKT_EVENT_STORE_LOST)
+        snprintf(store_lost, sizeof store_lost, "%s", event->text);
+}
+
+static void add(takt_limit_text limit, const char *rate, const char *burst)
+{
+    takt_rule_text rule = {.rate = rate, .burst = burst};
+    takt_error error;
+
+    if (rate != NULL) {
+        limit.rules = &rule;
+        limit.rule_count = 1;
+    }
+    cr_assert_eq(takt_policy_add(policy, &limit, &error), 0, "%s", error.text);
+}
+
+static void open_client(int program)
+{
+    takt_options options = {.store = agent.url, .on_event = on_event, .data = &clients[program]};
+    takt_error error;
+
+    cr_assert_eq(takt_open(&clients[program], &loop, policy, &options, &error), 0, "%s",
+                 error.text);
+}
+
+static void begin(void)
+{
+    cr_assert_eq(uv_loop_init(&loop), 0);
+    stand_in_open(&agent, &loop, "memory:");
+    cr_assert_eq(takt_policy_new(&policy, NULL), 0);
+    add((takt_limit_text){.name = "fast"}, "200/s", "1");
+    add((takt_limit_text){.name = "free"}, "1000000/s", "1000000");
+    add((takt_limit_text){.name = "hourly"}, "1/h", "1");
+    add((takt_limit_text){.name = "small", .max_waiting = "2"}, "1/h", "1");
+    add((takt_limit_text){.name = "two", .concurrency = "2"}, NULL, NULL);
+    add((takt_limit_text){.name = "outer", .concurrency = "1"}, NULL, NULL);
+    add((takt_limit_text){.name = "inner", .within = "outer"}, "1000/s", "5");
+    add((takt_limit_text){.name = "shadow", .mode = "shadow"}, "1/h", "1");
+    for (int program = 0; program < PROGRAMS; program++)
+        open_client(program);
+}
+
+static void count_closed(void *data)
+{
+    (void)data;
+    closed++;
+}
+
+static void close_client(int program)
+{
+    int before = closed;
+
+    takt_close(clients[program], count_closed, NULL);
+    clients[program] = NULL;
+    while (closed == before)
+        uv_run(&loop, UV_RUN_ONCE);
+}
+
+static void end(void)
+{
+    for (int program = 0; program < PROGRAMS; program++)
+        if (clients[program])
+            close_client(program);
+    stand_in_close(&agent);
+    cr_assert_eq(uv_loop_close(&loop), 0);
+    takt_policy_free(policy);
+}
+
+TestSuite(relay, .init = begin, .fini = end, .timeout = 30);
+
+static void ask(int program, const char *limit, const char *key, job *of)
+{
+    takt_request request = TAKT_REQUEST(limit);
+
+    request.key = key;
+    of->permit.data = of;
+    cr_assert_eq(takt_acquire(clients[program], &of->permit, &request, note), 0);
+}
+
+static void wait_for(const job *of)
+{
+    while (of->calls == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+}
+
+static void wait_all(const job *jobs, int count)
+{
+    for (int i = 0; i < count; i++)
+        wait_for(&jobs[i]);
+}
+
+static int compare_slots(const void *a, const void *b)
+{
+    int64_t one = ((const job *)a)->permit.slot_at_us, two = ((const job *)b)->permit.slot_at_us;
+
+    return (one > two) - (one < two);
+}
+
+Test(relay, programs_share_one_rate_exactly_and_no_slot_is_early)
+{
+    static job jobs[60];
+    takt_stats stats;
+
+    for (int i = 0; i < 60; i++)
+        ask(i % PROGRAMS, "fast", NULL, &jobs[i]);
+    wait_all(jobs, 60);
+    qsort(jobs, 60, sizeof *jobs, compare_slots);
+    for (int i = 0; i < 60; i++) {
+        cr_assert_eq(jobs[i].status, 0);
+        cr_assert(i == 0 || jobs[i].permit.slot_at_us >= jobs[i - 1].permit.slot_at_us + 5000);
+    }
+    cr_expect_eq(jobs[59].permit.slot_at_us - jobs[0].permit.slot_at_us, 59 * 5000,
+                 "no slot was left out");
+    takt_get_stats(agent.client, &stats);
+    cr_expect_leq(stats.store_calls, 12, "%lld calls to the store", (long long)stats.store_calls);
+}
+
+Test(relay, an_acquire_is_one_message_and_waiting_sends_none)
+{
+    static job first, second;
+    takt_stats stats;
+
+    ask(0, "hourly", NULL, &first);
+    wait_for(&first);
+    ask(0, "hourly", NULL, &second);
+    for (int i = 0; i < 100; i++)
+        uv_run(&loop, UV_RUN_NOWAIT);
+    takt_get_stats(agent.client, &stats);
+    cr_expect_eq(stats.waiting, 1);
+    cr_expect_leq(stats.store_calls, 4);
+    takt_release(&second.permit);
+    do {
+        uv_run(&loop, UV_RUN_NOWAIT);
+        takt_get_stats(agent.client, &stats);
+    } while (stats.waiting > 0);
+}
+
+Test(relay, no_more_permits_than_allowed_are_held_and_the_end_of_a_program_frees_its_own)
+{
+    static job jobs[6];
+
+    ask(0, "two", "k", &jobs[0]);
+    ask(0, "two", "k", &jobs[1]);
+    wait_all(jobs, 2);
+    cr_expect_gt(jobs[0].permit.fence, 0);
+    cr_expect_neq(jobs[0].permit.fence, jobs[1].permit.fence);
+    cr_expect(takt_is_held(&jobs[0].permit));
+    ask(1, "two", "k", &jobs[2]);
+    ask(2, "two", "k", &jobs[3]);
+    for (int i = 0; i < 200; i++)
+        uv_run(&loop, UV_RUN_NOWAIT);
+    cr_expect_eq(jobs[2].calls + jobs[3].calls, 0, "two are held");
+    takt_release(&jobs[0].permit);
+    while (jobs[2].calls + jobs[3].calls == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    for (int i = 0; i < 200; i++)
+        uv_run(&loop, UV_RUN_NOWAIT);
+    cr_expect_eq(jobs[2].calls + jobs[3].calls, 1);
+    close_client(0); /* holds one still */
+    wait_all(&jobs[2], 2);
+    cr_expect_eq(jobs[2].status + jobs[3].status, 0);
+    cr_expect_gt(jobs[2].permit.fence, jobs[0].permit.fence);
+    takt_release(&jobs[2].permit);
+    takt_release(&jobs[3].permit);
+}
+
+Test(relay, a_full_line_refuses_the_newest)
+{
+    static job jobs[5];
+    int full = 0;
+
+    ask(0, "small", NULL, &jobs[0]);
+    wait_for(&jobs[0]);
+    for (int i = 1; i < 5; i++)
+        ask(i % PROGRAMS, "small", NULL, &jobs[i]);
+    while (full < 2) {
+        uv_run(&loop, UV_RUN_ONCE);
+        full = 0;
+        for (int i = 1; i < 5; i++)
+            full += jobs[i].calls > 0 && jobs[i].status == TAKT_E_FULL;
+    }
+    for (int i = 0; i < 200; i++)
+        uv_run(&loop, UV_RUN_NOWAIT);
+    for (int i = full = 0; i < 5; i++)
+        full += jobs[i].calls > 0 && i > 0;
+    cr_expect_eq(full, 2);
+    for (int i = 1; i < 5; i++)
+        takt_release(&jobs[i].permit);
+}
+
+Test(relay, a_permit_within_another_limit_holds_both)
+{
+    static job jobs[2];
+    takt_request request = TAKT_REQUEST("inner");
+
+    for (int i = 0; i < 2; i++) {
+        jobs[i].permit.data = &jobs[i];
+        cr_assert_eq(takt_acquire(clients[i], &jobs[i].permit, &request, note), 0);
+    }
+    while (jobs[0].calls + jobs[1].calls == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    for (int i = 0; i < 200; i++)
+        uv_run(&loop, UV_RUN_NOWAIT);
+    cr_expect_eq(jobs[0].calls + jobs[1].calls, 1);
+    takt_release(jobs[0].calls ? &jobs[0].permit : &jobs[1].permit);
+    wait_all(jobs, 2);
+    takt_release(&jobs[0].permit);
+    takt_release(&jobs[1].permit);
+}
+
+Test(relay, shadow_limits_deadlines_and_priorities_are_the_programs)
+{
+    static job shadow, late, low, high;
+    takt_request request = TAKT_REQUEST("shadow");
+
+    shadow.permit.data = &shadow;
+    for (int i = 0; i < 2; i++) {
+        shadow.calls = 0;
+        cr_assert_eq(takt_acquire(clients[0], &shadow.permit, &request, note), 0);
+        wait_for(&shadow);
+        cr_expect_eq(shadow.status, 0);
+        takt_release(&shadow.permit);
+    }
+    request = TAKT_REQUEST("hourly");
+    ask(0, "hourly", "late", &late);
+    wait_for(&late);
+    late.calls = 0;
+    request.key = "late";
+    request.max_wait_us = 20000;
+    takt_release(&late.permit);
+    cr_assert_eq(takt_acquire(clients[0], &late.permit, &request, note), 0);
+    wait_for(&late);
+    cr_expect_eq(late.status, TAKT_E_DEADLINE);
+
+    ask(0, "two", "p", &shadow);
+    ask(0, "two", "p", &late);
+    shadow.calls = late.calls = 0;
+    wait_for(&shadow);
+    wait_for(&late);
+    request = TAKT_REQUEST("two");
+    request.key = "p";
+    request.priority = 7;
+    low.permit.data = &low;
+    cr_assert_eq(takt_acquire(clients[1], &low.permit, &request, note), 0);
+    for (int i = 0; i < 100; i++)
+        uv_run(&loop, UV_RUN_NOWAIT);
+    request.priority = 1;
+    high.permit.data = &high;
+    cr_assert_eq(takt_acquire(clients[2], &high.permit, &request, note), 0);
+    for (int i = 0; i < 100; i++)
+        uv_run(&loop, UV_RUN_NOWAIT);
+    takt_release(&shadow.permit);
+    wait_for(&high);
+    takt_release(&late.permit);
+    wait_for(&low);
+    cr_expect_lt(high.order, low.order);
+    takt_release(&high.permit);
+    takt_release(&low.permit);
+}
+
+static int call_status;
+static takt_standing told;
+static bool answered;
+
+static void take_answer(takt_call *call, int status, const takt_standing *standing)
+{
+    (void)call;
+    answered = true;
+    call_status = status;
+    told = standing ? *standing : (takt_standing){0};
+}
+
+static void wait_answer(void)
+{
+    while (!answered)
+        uv_run(&loop, UV_RUN_ONCE);
+    answered = false;
+}
+
+Test(relay, calls_reach_the_ledger_and_their_standing_comes_back)
+{
+    takt_call call = {0};
+    takt_request request = TAKT_REQUEST("hourly");
+    static takt_permit permit, second;
+
+    request.key = "c";
+    cr_assert_eq(takt_peek(clients[0], &call, "hourly", "c", take_answer), 0);
+    wait_answer();
+    cr_expect_eq(call_status, 0);
+    cr_expect_eq(told.remaining, 1);
+    cr_expect_eq(told.rule_count, 1);
+    cr_expect_str_eq(told.rules[0].unit, "tokens");
+    cr_assert_eq(takt_try_acquire(clients[0], &call, &permit, &request, take_answer), 0);
+    wait_answer();
+    cr_expect_eq(call_status, 0);
+    cr_expect_gt(permit.slot_at_us, 0);
+    cr_assert_eq(takt_try_acquire(clients[1], &call, &second, &request, take_answer), 0);
+    wait_answer();
+    cr_expect_eq(call_status, TAKT_E_NO_SLOT);
+    cr_expect_gt(told.retry_after_us, 0);
+    cr_assert_eq(takt_settle(&permit, &request, NULL, 0), 0); /* not begun: it comes back */
+    do {
+        cr_assert_eq(takt_peek(clients[1], &call, "hourly", "c", take_answer), 0);
+        wait_answer();
+    } while (told.remaining == 0);
+    cr_assert_eq(takt_block(clients[1], &call, "hourly", "c", 60000000, "too many", take_answer),
+                 0);
+    wait_answer();
+    cr_expect_gt(told.blocked_until_us, told.now_us);
+    cr_expect_str_eq(told.reason, "too many");
+    cr_assert_eq(takt_unblock(clients[2], &call, "hourly", "c", take_answer), 0);
+    wait_answer();
+    cr_expect_eq(told.blocked_until_us, 0);
+    cr_assert_eq(takt_lower(clients[2], &call, "free", NULL, NULL, 5, take_answer), 0);
+    wait_answer();
+    cr_expect_leq(told.remaining, 10000);
+    cr_assert_eq(takt_reset(clients[2], &call, "free", NULL, take_answer), 0);
+    wait_answer();
+    cr_expect_gt(told.remaining, 500000);
+    cr_assert_eq(takt_penalize(clients[2], &call, "hourly", "c", 1000, NULL, take_answer), 0);
+    wait_answer();
+    cr_expect_eq(call_status, 0);
+    takt_release(&permit);
+}
+
+Test(relay, a_try_holds_a_permit_until_its_release)
+{
+    takt_call call = {0};
+    takt_request request = TAKT_REQUEST("outer");
+    static takt_permit permit, second;
+
+    cr_assert_eq(takt_try_acquire(clients[0], &call, &permit, &request, take_answer), 0);
+    wait_answer();
+    cr_assert_eq(call_status, 0);
+    cr_expect_gt(permit.fence, 0);
+    cr_expect(takt_is_held(&permit));
+    cr_assert_eq(takt_try_acquire(clients[1], &call, &second, &request, take_answer), 0);
+    wait_answer();
+    cr_expect_eq(call_status, TAKT_E_NO_SLOT);
+    takt_release(&permit);
+    do {
+        cr_assert_eq(takt_try_acquire(clients[1], &call, &second, &request, take_answer), 0);
+        wait_answer();
+    } while (call_status == TAKT_E_NO_SLOT);
+    cr_expect_eq(call_status, 0);
+    takt_release(&second);
+}
+
+Test(relay, a_program_with_many_waiters_does_not_hold_up_one_with_few)
+{
+    static job many[400], few[3];
+
+    for (int i = 0; i < 400; i++)
+        ask(0, "fast", "f", &many[i]);
+    wait_for(&many[0]);
+    for (int i = 0; i < 3; i++)
+        ask(1, "fast", "f", &few[i]);
+    wait_all(few, 3);
+    cr_expect_leq(few[2].order, 30, "the last of the few was number %lld", (long long)few[2].order);
+    for (int i = 0; i < 400; i++)
+        takt_release(&many[i].permit);
+}
+
+Test(relay, programs_go_on_with_another_agent_and_know_what_they_have_lost)
+{
+    static job held, waiting, next;
+
+    ask(0, "outer", NULL, &held);
+    wait_for(&held);
+    ask(1, "outer", NULL, &waiting);
+    ask(2, "hourly", "x", &next);
+    wait_for(&next);
+    stand_in_stop_listening(&agent);
+    while (!(events[1] & 1U << TAKT_EVENT_STORE_LOST))
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_expect_eq(waiting.calls, 0);
+    stand_in_listen(&agent);
+    wait_for(&waiting);
+    cr_expect_eq(waiting.status, 0);
+    cr_expect_gt(waiting.permit.fence, held.permit.fence);
+    while (!(events[0] & 1U << TAKT_EVENT_PERMIT_LOST))
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_expect_not(takt_is_held(&held.permit));
+    takt_release(&held.permit);
+    takt_release(&waiting.permit);
+}
+
+Test(relay, where_no_agent_answers_the_error_says_how_to_start_one)
+{
+    static job waits;
+
+    stand_in_stop_listening(&agent);
+    ask(0, "fast", NULL, &waits);
+    while (!(events[0] & 1U << TAKT_EVENT_STORE_LOST))
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_expect(strstr(store_lost, "no agent answers at") != NULL, "%s", store_lost);
+    cr_expect(strstr(store_lost, "takt-agent") != NULL, "%s", store_lost);
+    stand_in_listen(&agent);
+    wait_for(&waits);
+    cr_expect_eq(waits.status, 0);
+}
+
+Test(relay, another_namespace_is_refused_with_words)
+{
+    takt_options options = {
+        .store = agent.url, .name_space = "other", .on_event = on_event, .data = &clients[0]};
+    takt_error error;
+    static job waits;
+
+    close_client(0);
+    cr_assert_eq(takt_open(&clients[0], &loop, policy, &options, &error), 0);
+    ask(0, "fast", NULL, &waits);
+    while (!(events[0] & 1U << TAKT_EVENT_STORE_LOST))
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_expect(strstr(store_lost, "namespace \"default\"") != NULL, "%s", store_lost);
+    takt_release(&waits.permit);
+}
