@@ -5,17 +5,15 @@
  */
 #include "kit/status_server.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "kit/status_http.h"
+#include "kit/unix_socket.h"
 
 #define CONNECTIONS_MAX 16
 #define TIMEOUT_MS      5000 /* for one connection, from accept to close */
@@ -245,43 +243,12 @@ static int refuse(takt_error *error, int code, const takt_status_site *site, con
     return code;
 }
 
-/* Whether a server accepts connections there; *code: 0, or errno of another failure. */
-static bool is_listened_at(const char *path, int *code)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-
-    *code = fd < 0 ? errno : 0;
-    if (fd < 0)
-        return false;
-    strcpy(address.sun_path, path); /* the caller has checked the length */
-    int failed = connect(fd, (struct sockaddr *)&address, sizeof(address)) ? errno : 0;
-    close(fd);
-    if (failed == 0 || failed == EAGAIN) /* EAGAIN: its queue is full */
-        return true;
-    *code = failed == ECONNREFUSED || failed == ENOENT ? 0 : failed;
-    return false;
-}
-
-/* Removes a socket that a killed worker left behind, and nothing else. */
 static int remove_stale_socket(const takt_status_site *site, const char *path, takt_error *error)
 {
-    struct stat about;
-    int code;
+    const char *why;
+    int code = takt_unix_socket_clear(path, &why);
 
-    if (strlen(path) == 0 || strlen(path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
-        return refuse(error, TAKT_E_INVALID, site, "a socket's path has 1 to 107 bytes");
-    if (lstat(path, &about) != 0)
-        return 0;
-    if (!S_ISSOCK(about.st_mode))
-        return refuse(error, TAKT_E_SYSTEM, site,
-                      "the path exists and is not a socket; use another path");
-    if (is_listened_at(path, &code))
-        return refuse(error, TAKT_E_SYSTEM, site,
-                      "another process listens there; give each process a path of its own");
-    if (code == 0 && unlink(path) != 0)
-        code = errno;
-    return code ? refuse(error, TAKT_E_SYSTEM, site, strerror(code)) : 0;
+    return code ? refuse(error, code, site, why) : 0;
 }
 
 static void on_listener_closed(uv_handle_t *handle)

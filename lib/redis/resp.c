@@ -237,6 +237,12 @@ int takt_resp_next(takt_resp *resp, const takt_reply **reply, const char **why)
     return 1;
 }
 
+bool takt_resp_is_between(const takt_resp *resp)
+{
+    return resp->refused == 0 && resp->reader->err == 0 && resp->reader->len == resp->reader->pos &&
+           resp->bounds.state == TAKT_RESP_TYPE && resp->bounds.depth == 0;
+}
+
 const takt_reply *takt_reply_after(const takt_reply *reply)
 {
     const takt_reply *after = reply + 1;
@@ -302,5 +308,14 @@ bool takt_resp_command(takt_resp_out *out, int count, const char *const *argumen
         at = (char *)memcpy(at, "\r\n", 2) + 2;
     }
     out->size = (size_t)(at - out->bytes);
+    return true;
+}
+
+bool takt_resp_put(takt_resp_out *out, const char *bytes, size_t size)
+{
+    if (!reserve(out, size))
+        return false;
+    memcpy(out->bytes + out->size, bytes, size);
+    out->size += size;
     return true;
 }

@@ -32,6 +32,9 @@ int takt_resp_feed(takt_resp *resp, const char *bytes, size_t size, const char *
  * needed.  Else as takt_resp_feed. */
 int takt_resp_next(takt_resp *resp, const takt_reply **reply, const char **why);
 
+/* Whether no part of a further reply has come: the reader can serve another stream. */
+bool takt_resp_is_between(const takt_resp *resp);
+
 /* Bytes to send: one command after the other. */
 typedef struct takt_resp_out {
     char *bytes; /* NULL at first; the owner frees it */
@@ -42,5 +45,8 @@ typedef struct takt_resp_out {
 /* Appends a command. False: no memory, and nothing was appended. */
 bool takt_resp_command(takt_resp_out *out, int count, const char *const *arguments,
                        const size_t *sizes);
+
+/* Appends bytes. False: no memory, and nothing was appended. */
+bool takt_resp_put(takt_resp_out *out, const char *bytes, size_t size);
 
 #endif

@@ -4,13 +4,10 @@
  */
 #include "metrics.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "kit/openmetrics.h"
 
@@ -160,13 +157,6 @@ static void write_limits(FILE *out, const takt_figures *figures)
                      "Time from a job's start to its success.", took_of);
 }
 
-static void write_number(FILE *out, const char *name, bool is_counter, const char *help,
-                         uint64_t number)
-{
-    takt_openmetrics_head(out, name, is_counter ? "counter" : "gauge", NULL, help);
-    fprintf(out, "%s%s %" PRIu64 "\n", name, is_counter ? "_total" : "", number);
-}
-
 static void write_worker(FILE *out, const takt_figures *figures)
 {
     takt_openmetrics_head(out, "takt_worker", "info", NULL, "Program and version of the worker.");
@@ -180,24 +170,10 @@ static void write_worker(FILE *out, const takt_figures *figures)
     fputs("takt_worker_start_time_seconds ", out);
     takt_openmetrics_seconds(out, figures->started_at_us);
     putc('\n', out);
-    write_number(out, "takt_worker_ready", false, "1: the worker is ready; otherwise 0.",
+    takt_openmetrics_number(out, "takt_worker_ready", false, "1: the worker is ready; otherwise 0.",
                  takt_figures_is_ready(figures));
-    write_number(out, "takt_worker_log_lost", true,
+    takt_openmetrics_number(out, "takt_worker_log_lost", true,
                  "Log lines lost because their reader was too slow.", figures->lines_lost);
-}
-
-static void write_store(FILE *out, const takt_stats *acts)
-{
-    write_number(out, "takt_acquires", true, "Permits requested.", (uint64_t)acts->acquires);
-    write_number(out, "takt_grants", true, "Permits granted.", (uint64_t)acts->grants);
-    write_number(out, "takt_store_calls", true, "Calls sent to the store.",
-                 (uint64_t)acts->store_calls);
-    takt_openmetrics_head(out, "takt_store_call_seconds", "summary", "seconds",
-                          "Duration of the calls that the store answered.");
-    fprintf(out, "takt_store_call_seconds_count %" PRId64 "\ntakt_store_call_seconds_sum ",
-            acts->store_answers);
-    takt_openmetrics_seconds(out, acts->store_us);
-    putc('\n', out);
 }
 
 char *takt_metrics_text(const takt_figures *figures, size_t *size)
@@ -209,7 +185,7 @@ char *takt_metrics_text(const takt_figures *figures, size_t *size)
         return NULL;
     write_worker(out, figures);
     write_limits(out, figures);
-    write_store(out, &figures->acts);
+    takt_openmetrics_client(out, &figures->acts);
     fputs("# EOF\n", out);
     bool bad = ferror(out);
     if (fclose(out) != 0 || bad) {
@@ -217,36 +193,4 @@ char *takt_metrics_text(const takt_figures *figures, size_t *size)
         return NULL;
     }
     return text;
-}
-
-static int write_all(int fd, const char *text, size_t size)
-{
-    while (size > 0) {
-        ssize_t count = write(fd, text, size);
-        if (count < 0 && errno != EINTR)
-            return errno;
-        if (count > 0) {
-            text += count;
-            size -= (size_t)count;
-        }
-    }
-    return 0;
-}
-
-int takt_metrics_write_file(const char *path, const char *text, size_t size)
-{
-    char *fresh;
-
-    if (asprintf(&fresh, "%s.%ld.new", path, (long)getpid()) < 0)
-        return ENOMEM;
-    int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
-    int failed = fd < 0 ? errno : write_all(fd, text, size);
-    if (fd >= 0 && close(fd) != 0 && !failed)
-        failed = errno;
-    if (!failed && rename(fresh, path) != 0)
-        failed = errno;
-    if (failed && fd >= 0)
-        unlink(fresh);
-    free(fresh);
-    return failed;
 }

@@ -9,7 +9,4 @@
 /* The caller's to free; NULL: no memory. */
 char *takt_metrics_text(const takt_figures *figures, size_t *size);
 
-/* Replaces the file atomically, so that readers never see half of it: 0 or errno. Blocks. */
-int takt_metrics_write_file(const char *path, const char *text, size_t size);
-
 #endif

@@ -10,11 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kit/openmetrics.h"
+#include "kit/status_page.h"
 #include "kit/terminal.h"
 #include "kit/wall_clock.h"
 #include "metrics.h"
 #include "parts.h"
-#include "status_page.h"
 
 #define REDRAW_MS 250
 #define AGAIN_MS  50
@@ -104,7 +105,8 @@ static int write_now(takt_report *report)
 {
     size_t size;
     char *text = takt_metrics_text(takt_report_standing_look(report), &size);
-    int failed = text ? takt_metrics_write_file(report->options.metrics_file, text, size) : ENOMEM;
+    int failed =
+        text ? takt_openmetrics_write_file(report->options.metrics_file, text, size) : ENOMEM;
 
     free(text);
     return failed;
@@ -115,7 +117,7 @@ static void write_metrics(uv_work_t *request)
     takt_report *report = request->data;
     takt_metrics_job *job = &report->metrics;
 
-    job->failed = takt_metrics_write_file(report->options.metrics_file, job->text, job->size);
+    job->failed = takt_openmetrics_write_file(report->options.metrics_file, job->text, job->size);
 }
 
 static void on_metrics(uv_work_t *request, int canceled)
@@ -204,9 +206,29 @@ static int fail(takt_error *error, int code, const char *what, const char *why)
     return code;
 }
 
+static char *metrics(void *data, size_t *size)
+{
+    return takt_metrics_text(takt_report_standing_look(data), size);
+}
+
+/* Why it is not ready; NULL: it is. */
+static const char *trouble_of(const takt_figures *figures, char *text, size_t size)
+{
+    const takt_report_trouble *trouble = takt_figures_first_trouble(figures);
+
+    if (figures->phase != TAKT_REPORT_WORKING)
+        return figures->phase == TAKT_REPORT_STARTING ? "starting" : "draining";
+    if (trouble)
+        snprintf(text, size, "%s: %s", trouble->who, trouble->text);
+    return trouble ? text : NULL;
+}
+
 static char *page(void *data, const char *path, int *code, size_t *size, const char **type)
 {
-    return takt_status_page(takt_report_standing_look(data), path, code, size, type);
+    char text[TAKT_FIGURES_TROUBLE_SIZE + 64];
+    const char *trouble = trouble_of(takt_report_standing_look(data), text, sizeof(text));
+
+    return takt_status_page(path, trouble, metrics, data, code, size, type);
 }
 
 static int open_status(takt_report *report, takt_error *error)

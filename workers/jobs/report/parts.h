@@ -6,9 +6,9 @@
 #define TAKT_WORKERS_REPORT_PARTS_H
 
 #include "figures.h"
+#include "kit/notify.h"
 #include "kit/status_server.h"
 #include "log.h"
-#include "notify.h"
 #include "screen.h"
 #include "sink.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "jobs/report/figures.h"
-#include "jobs/report/notify.h"
+#include "kit/notify.h"
 
 static takt_figures all;
 

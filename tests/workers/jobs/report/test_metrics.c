@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "jobs/report/metrics.h"
+#include "kit/openmetrics.h"
 
 static takt_figures all = {
     .name = "takt-mail", .phase = TAKT_REPORT_WORKING, .started_at_us = 1500000};
@@ -80,9 +81,9 @@ Test(metrics, a_file_is_replaced_at_once)
 
     cr_assert_not_null(mkdtemp(folder));
     snprintf(path, sizeof(path), "%s/metrics", folder);
-    cr_assert_eq(takt_metrics_write_file(path, "a longer one\n", 13), 0);
+    cr_assert_eq(takt_openmetrics_write_file(path, "a longer one\n", 13), 0);
     FILE *before = fopen(path, "r");
-    cr_assert_eq(takt_metrics_write_file(path, "new\n", 4), 0);
+    cr_assert_eq(takt_openmetrics_write_file(path, "new\n", 4), 0);
     cr_assert_eq(fread(read_text, 1, sizeof(read_text) - 1, before), 13);
     cr_assert_str_eq(read_text, "a longer one\n", "who reads the old one reads all of it");
     fclose(before);
@@ -91,5 +92,5 @@ Test(metrics, a_file_is_replaced_at_once)
     fclose(before);
     cr_assert_eq(unlink(path), 0);
     cr_assert_eq(rmdir(folder), 0, "nothing else is left there");
-    cr_assert_eq(takt_metrics_write_file(path, "new\n", 4), ENOENT);
+    cr_assert_eq(takt_openmetrics_write_file(path, "new\n", 4), ENOENT);
 }

@@ -2,8 +2,8 @@
  * notify.h: reports to a service manager by systemd's protocol (sd_notify(3)): datagrams to the
  * socket in $NOTIFY_SOCKET. Without that variable nothing is sent.
  */
-#ifndef TAKT_WORKERS_REPORT_NOTIFY_H
-#define TAKT_WORKERS_REPORT_NOTIFY_H
+#ifndef TAKT_KIT_NOTIFY_H
+#define TAKT_KIT_NOTIFY_H
 
 #include <stdbool.h>
 #include <stdint.h>

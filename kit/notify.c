@@ -2,7 +2,7 @@
  * notify.c: speaks the protocol without libsystemd: it is stable and needs one datagram per
  * message.
  */
-#include "notify.h"
+#include "kit/notify.h"
 
 #include <errno.h>
 #include <stddef.h>
