@@ -4,7 +4,7 @@
 BUILD  ?= build
 PREFIX ?= /usr/local
 
-C_FILES = $(shell find include lib kit simulate doctor cli workers bench examples tests -name '*.[ch]')
+C_FILES = $(shell find include lib kit simulate doctor cli workers agent bench examples tests -name '*.[ch]')
 
 .PHONY: all help demo test test-trixie bench bench-readme figures install uninstall clean format lint
 

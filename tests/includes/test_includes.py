@@ -40,7 +40,7 @@ BESIDE = {
 }
 
 # Folders of programs -> whether they may look inside lib/.
-PROGRAMS = {'cli': False, 'examples': False, 'workers': False, 'bench': True}
+PROGRAMS = {'cli': False, 'examples': False, 'workers': False, 'agent': False, 'bench': True}
 
 # Room of workers/jobs/ -> the other rooms there whose headers it may include.
 JOBS = {
@@ -53,10 +53,13 @@ JOBS = {
 
 # What programs share: the folders of lib/ that it may include, and the programs that may include it.
 KIT = ['base']
-WITH_KIT = ['cli', 'workers']
+WITH_KIT = ['cli', 'workers', 'agent']
 
 # Folders of workers/ that look into lib/, and where.
 LOOK_INSIDE = {'jobs/stream': ['redis'], 'jobs_tool': ['redis']}
+
+# Folders of lib/ whose headers the agent may include: it reads commands as lib/redis reads replies.
+AGENT = ['redis', 'base']
 
 # Folders of workers/ that the others there may include, and those that a bench may measure.
 WORKERS = ['jobs', 'transfer']
@@ -114,6 +117,8 @@ def quoted_is_allowed(tree, file, name):
         if rest[0] == 'jobs' and name.startswith('jobs/'):
             return name.split('/')[1] in JOBS.get(rest[1], [])
         return name.split('/')[0] in WORKERS
+    if top == 'agent' and name.split('/')[0] in AGENT:
+        return (tree / 'lib' / name).exists()
     if top == 'workers' and name.split('/')[0] in LOOK_INSIDE.get('/'.join(rest[:-1]), []):
         return (tree / 'lib' / name).exists()
     if (file.parent / name).resolve().is_relative_to((tree / top).resolve()) and (file.parent / name).exists():

@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import tap  # noqa: E402
 
 BUILT = ['lib/libtakt.so', 'workers/libtakt-worker.so', 'cli/takt', 'workers/takt-print', 'workers/mail/takt-mail', 'workers/call/takt-call',
-         'workers/jobs_tool/takt-jobs']
+         'workers/jobs_tool/takt-jobs', 'agent/takt-agent']
 
 
 def lacking(file):
