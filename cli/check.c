@@ -29,7 +29,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-    {&takt_cli_json_argp, 0, NULL, 0}, {&takt_cli_place_argp, 0, NULL, 0}, {0}};
+    {&takt_cli_json_argp, 0, NULL, 0}, {&takt_cli_location_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     NULL,
     parse,

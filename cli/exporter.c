@@ -70,7 +70,7 @@ static const struct argp_option options[] = {
     {"interval", KEY_INTERVAL, "DURATION", 0, "Look that often, 100ms to 1min (default 5s)", 1},
     {0},
 };
-static const struct argp_child children[] = {{&takt_cli_place_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&takt_cli_location_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     options,
     parse,

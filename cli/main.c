@@ -156,7 +156,7 @@ static char *fill_help(int key, const char *text, void *input)
     return list;
 }
 
-static const struct argp_child children[] = {{&takt_cli_place_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&takt_cli_location_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     NULL,
     parse,

@@ -30,7 +30,7 @@ enum {
     KEY_WITHIN_KEY
 };
 
-static error_t parse_place(int key, char *word, struct argp_state *state)
+static error_t parse_location(int key, char *word, struct argp_state *state)
 {
     takt_cli_settings *settings = state->input;
 
@@ -45,13 +45,14 @@ static error_t parse_place(int key, char *word, struct argp_state *state)
     return 0;
 }
 
-static const struct argp_option place_options[] = {
+static const struct argp_option location_options[] = {
     {"policy", 'p', "FILE", 0, "The policy file (default: $TAKT_POLICY, else ./takt.yaml)", 8},
     {"store", 's', "URL", 0,
      "The store (default: $TAKT_STORE, else the policy's, else a file in your home directory)", 8},
     {0},
 };
-const struct argp takt_cli_place_argp = {place_options, parse_place, NULL, NULL, NULL, NULL, NULL};
+const struct argp takt_cli_location_argp = {
+    location_options, parse_location, NULL, NULL, NULL, NULL, NULL};
 
 /* Where what goes with a rate belongs: the field of the last rate. */
 static const char **rate_field(takt_cli_settings *settings, int key)

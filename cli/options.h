@@ -51,10 +51,10 @@ typedef struct takt_cli_wish {
 } takt_cli_wish;
 
 /* Groups of options for argp_children; their input is the settings, for the last one the wish. */
-extern const struct argp takt_cli_place_argp; /* -p, -s */
-extern const struct argp takt_cli_rate_argp;  /* --rate, --burst */
-extern const struct argp takt_cli_json_argp;  /* --json */
-extern const struct argp takt_cli_wish_argp;  /* --cost, --priority, --within-key */
+extern const struct argp takt_cli_location_argp; /* -p, -s */
+extern const struct argp takt_cli_rate_argp;     /* --rate, --burst */
+extern const struct argp takt_cli_json_argp;     /* --json */
+extern const struct argp takt_cli_wish_argp;     /* --cost, --priority, --within-key */
 
 /* Whether the command line tells a limit of its own. */
 bool takt_cli_is_ad_hoc(const takt_cli_settings *settings);

@@ -50,7 +50,7 @@ static const struct argp_option options[] = {
     {0},
 };
 static const struct argp_child children[] = {
-    {&takt_cli_json_argp, 0, NULL, 0}, {&takt_cli_place_argp, 0, NULL, 0}, {0}};
+    {&takt_cli_json_argp, 0, NULL, 0}, {&takt_cli_location_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     options,
     parse,

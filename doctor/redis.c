@@ -41,7 +41,7 @@ struct visit {
     takt_redis_url url;
     takt_tls_trust *trust;
     takt_redis_connection *connection;
-    char place[TAKT_REDIS_PLACE_SIZE]; /* the server, once it is found */
+    char address[TAKT_REDIS_ADDRESS_SIZE]; /* the server, once it is found */
     char name[TAKT_REDIS_KEY_SIZE];
     struct asking askings[ASKING_MAX];
     int said, left; /* commands sent; commands not answered yet */
@@ -289,7 +289,7 @@ static void tell_clock(const struct visit *visit)
 
 static void tell(const struct visit *visit)
 {
-    takt_redis_facts_tell(&visit->facts, visit->checkup, visit->place);
+    takt_redis_facts_tell(&visit->facts, visit->checkup, visit->address);
     tell_clock(visit);
     takt_redis_rights_tell(&visit->rights, visit->checkup, visit->url.hints);
 }
@@ -333,7 +333,7 @@ static void tell_loaded(const struct visit *visit)
     takt_checkup_tell(visit->checkup, TAKT_FINDING_GOOD, "scripts",
                       "the %d scripts of takt " TAKT_VERSION
                       " are loaded in %s, until it is restarted",
-                      visit->loaded, visit->place);
+                      visit->loaded, visit->address);
 }
 
 /* ---- one visit ------------------------------------------------------------------------------- */
@@ -342,7 +342,7 @@ static void on_ready(void *data)
 {
     struct visit *visit = data;
 
-    takt_redis_url_place(takt_redis_connection_server(visit->connection), visit->place);
+    takt_redis_url_address(takt_redis_connection_server(visit->connection), visit->address);
     be_patient(visit);
     visit->begin(visit);
 }

@@ -133,7 +133,7 @@ void takt_redis_facts_config(takt_redis_facts *facts, const takt_reply *reply)
 
 /* ---- what they mean -------------------------------------------------------------------------- */
 
-static void tell_server(const takt_redis_facts *facts, takt_checkup *checkup, const char *place)
+static void tell_server(const takt_redis_facts *facts, takt_checkup *checkup, const char *address)
 {
     const char *name = facts->valkey ? "Valkey" : "Redis";
     char span[TAKT_CHECKUP_SPAN_SIZE];
@@ -146,7 +146,7 @@ static void tell_server(const takt_redis_facts *facts, takt_checkup *checkup, co
                           "%s answers, but this user may not run INFO, which tells its version and "
                           "settings; check as an administrator that redis-cli INFO shows "
                           "redis_version 6.2 or newer, maxmemory_policy noeviction, role master",
-                          place);
+                          address);
         return;
     }
     if (strcmp(facts->mode, "sentinel") == 0)
@@ -154,14 +154,14 @@ static void tell_server(const takt_redis_facts *facts, takt_checkup *checkup, co
             checkup, TAKT_E_STORE, "server",
             "%s is a Sentinel, which keeps no data: write redis-sentinel://HOST:PORT/NAME, "
             "with the name of what it watches",
-            place);
+            address);
     else if (major < OLDEST_MAJOR || (major == OLDEST_MAJOR && minor < OLDEST_MINOR))
         takt_checkup_fail(checkup, TAKT_E_STORE, "server",
                           "%s %s at %s is too old: takt needs Redis 6.2 or newer, or Valkey", name,
-                          facts->version, place);
+                          facts->version, address);
     else
         takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "server", "%s %s at %s, %s%s", name,
-                          facts->version, place, facts->uptime_s > 0 ? "up for " : "just started",
+                          facts->version, address, facts->uptime_s > 0 ? "up for " : "just started",
                           facts->uptime_s > 0 ? takt_checkup_span(facts->uptime_s * 1000000, span)
                                               : "");
     if (strcmp(facts->mode, "cluster") == 0)
@@ -280,9 +280,10 @@ static void tell_role(const takt_redis_facts *facts, takt_checkup *checkup)
     }
 }
 
-void takt_redis_facts_tell(const takt_redis_facts *facts, takt_checkup *checkup, const char *place)
+void takt_redis_facts_tell(const takt_redis_facts *facts, takt_checkup *checkup,
+                           const char *address)
 {
-    tell_server(facts, checkup, place);
+    tell_server(facts, checkup, address);
     tell_role(facts, checkup);
     tell_eviction(facts, checkup);
     tell_persistence(facts, checkup);

@@ -45,7 +45,8 @@ void takt_redis_facts_config(takt_redis_facts *facts, const takt_reply *reply);
  * agree: the server read its clock at some moment between our question and its answer. */
 int64_t takt_redis_clock_ahead(int64_t asked_at_us, int64_t told_us, int64_t seen_at_us);
 
-/* Reports what the facts mean. `place` is the server's name in messages. */
-void takt_redis_facts_tell(const takt_redis_facts *facts, takt_checkup *checkup, const char *place);
+/* Reports what the facts mean. `address` names the server in messages. */
+void takt_redis_facts_tell(const takt_redis_facts *facts, takt_checkup *checkup,
+                           const char *address);
 
 #endif

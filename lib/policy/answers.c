@@ -21,11 +21,11 @@ static const char *const learn_names[] = {
 };
 #define LEARN_COUNT (sizeof learn_names / sizeof learn_names[0])
 
-/* Where vendors state what a request has used. Of several places for one unit the first that an
+/* Where vendors state what a request has used. Of several pointers for one unit the first that an
  * answer has counts: the forms of an API differ. */
 static const struct {
     const char *vendor, *unit, *pointer;
-} known_places[] = {
+} known_pointers[] = {
     {"openai", "tokens", "/usage/total_tokens"},
     {"openai", "tokens", "/response/usage/total_tokens"},
     {"openai", "input_tokens", "/usage/prompt_tokens"},
@@ -38,7 +38,7 @@ static const struct {
     {"anthropic", "input_tokens", "/message/usage/input_tokens"},
     {"anthropic", "output_tokens", "/usage/output_tokens"},
 };
-#define PLACE_COUNT (sizeof known_places / sizeof known_places[0])
+#define KNOWN_COUNT (sizeof known_pointers / sizeof known_pointers[0])
 
 static const char *const settle_names[] = {"openai", "anthropic"};
 #define SETTLE_COUNT (sizeof settle_names / sizeof settle_names[0])
@@ -164,7 +164,7 @@ static int read_pointer(const char *unit, const char *text, char *pointer, takt_
     return 0;
 }
 
-static int read_places(const char *text, struct takt_answers *answers, takt_error *error)
+static int read_pointers(const char *text, struct takt_answers *answers, takt_error *error)
 {
     char quoted[TAKT_QUOTE_SIZE];
     takt_pairs pairs;
@@ -176,10 +176,10 @@ static int read_places(const char *text, struct takt_answers *answers, takt_erro
                              "settle: %s is not a unit that an answer states; write the unit of a "
                              "rule's counts, like {tokens: /usage/total_tokens}",
                              takt_quote(pair->name, quoted));
-        strcpy(answers->places[i].unit, pair->name);
-        code = read_pointer(pair->name, pair->value, answers->places[i].pointer, error);
+        strcpy(answers->pointers[i].unit, pair->name);
+        code = read_pointer(pair->name, pair->value, answers->pointers[i].pointer, error);
     }
-    answers->place_count = code == 0 ? pairs.count : 0;
+    answers->pointer_count = code == 0 ? pairs.count : 0;
     return code;
 }
 
@@ -189,7 +189,7 @@ static int read_settle(const char *text, struct takt_answers *answers, takt_erro
     if (text == NULL)
         return 0;
     if (text[0] == '{')
-        return read_places(text, answers, error);
+        return read_pointers(text, answers, error);
     for (size_t i = 0; i < SETTLE_COUNT; i++)
         if (strcmp(text, settle_names[i]) == 0)
             answers->vendor = settle_names[i];
@@ -200,8 +200,8 @@ static int read_settle(const char *text, struct takt_answers *answers, takt_erro
                          "settle: %s: write a JSON pointer, which begins with a slash, like "
                          "/usage/total_tokens; or openai or anthropic",
                          takt_quote(text, quoted));
-    answers->place_count = 1;
-    return read_pointer("", text, answers->places[0].pointer, error);
+    answers->pointer_count = 1;
+    return read_pointer("", text, answers->pointers[0].pointer, error);
 }
 
 /* Whether the limit, or one that it is within, counts the unit. */
@@ -219,14 +219,14 @@ int takt_answers_check(const takt_limit *limit, takt_error *error)
     const char *unit, *pointer;
     if (answers == NULL)
         return 0;
-    for (int i = 0; i < answers->place_count; i++)
-        if (answers->places[i].unit[0] != '\0' && !level_counts(limit, answers->places[i].unit))
+    for (int i = 0; i < answers->pointer_count; i++)
+        if (answers->pointers[i].unit[0] != '\0' && !level_counts(limit, answers->pointers[i].unit))
             return takt_fail(
                 error, TAKT_E_POLICY,
                 "settle: no rule counts %s; write the unit of a rule's counts, here or "
                 "in a limit that this one is within",
-                answers->places[i].unit);
-    if (answers->vendor != NULL && takt_answers_place(limit, 0, &unit, &pointer) != 0)
+                answers->pointers[i].unit);
+    if (answers->vendor != NULL && takt_answers_pointer(limit, 0, &unit, &pointer) != 0)
         return takt_fail(
             error, TAKT_E_POLICY,
             "settle: %s states %sinput_tokens and output_tokens, which no rule counts; "
@@ -235,24 +235,24 @@ int takt_answers_check(const takt_limit *limit, takt_error *error)
     return 0;
 }
 
-int takt_answers_place(const takt_limit *limit, size_t index, const char **unit,
-                       const char **pointer)
+int takt_answers_pointer(const takt_limit *limit, size_t index, const char **unit,
+                         const char **pointer)
 {
     const struct takt_answers *answers = limit->answers;
     if (answers == NULL)
         return TAKT_E_NO_LIMIT;
-    for (size_t i = 0; answers->vendor != NULL && i < PLACE_COUNT; i++)
-        if (strcmp(known_places[i].vendor, answers->vendor) == 0 &&
-            level_counts(limit, known_places[i].unit) && index-- == 0) {
-            *unit = known_places[i].unit;
-            *pointer = known_places[i].pointer;
+    for (size_t i = 0; answers->vendor != NULL && i < KNOWN_COUNT; i++)
+        if (strcmp(known_pointers[i].vendor, answers->vendor) == 0 &&
+            level_counts(limit, known_pointers[i].unit) && index-- == 0) {
+            *unit = known_pointers[i].unit;
+            *pointer = known_pointers[i].pointer;
             return 0;
         }
-    if (answers->vendor != NULL || index >= (size_t)answers->place_count)
+    if (answers->vendor != NULL || index >= (size_t)answers->pointer_count)
         return TAKT_E_NO_LIMIT;
-    const takt_place *place = &answers->places[index];
-    *unit = place->unit[0] != '\0' ? place->unit : NULL;
-    *pointer = place->pointer;
+    const takt_unit_pointer *found = &answers->pointers[index];
+    *unit = found->unit[0] != '\0' ? found->unit : NULL;
+    *pointer = found->pointer;
     return 0;
 }
 
@@ -301,15 +301,15 @@ void takt_answers_describe(const takt_limit *limit, char *text, size_t size)
         describe_fields(answers, text, size);
     else if (limit->learn != TAKT_LEARN_OFF)
         takt_field_append(text, size, ", learn %s", takt_learn_name(limit->learn));
-    if (answers == NULL || (answers->vendor == NULL && answers->place_count == 0))
+    if (answers == NULL || (answers->vendor == NULL && answers->pointer_count == 0))
         return;
-    if (answers->vendor != NULL || answers->places[0].unit[0] == '\0') {
+    if (answers->vendor != NULL || answers->pointers[0].unit[0] == '\0') {
         takt_field_append(text, size, ", settle %s",
-                          answers->vendor != NULL ? answers->vendor : answers->places[0].pointer);
+                          answers->vendor != NULL ? answers->vendor : answers->pointers[0].pointer);
         return;
     }
-    for (int i = 0; i < answers->place_count; i++)
+    for (int i = 0; i < answers->pointer_count; i++)
         takt_field_append(text, size, "%s%s: %s", i == 0 ? ", settle {" : ", ",
-                          answers->places[i].unit, answers->places[i].pointer);
+                          answers->pointers[i].unit, answers->pointers[i].pointer);
     takt_field_append(text, size, "}");
 }

@@ -20,19 +20,19 @@
 #define TAKT_HEADER_SIZE_MAX  64  /* bytes of a header's name */
 #define TAKT_POINTER_SIZE_MAX 255 /* bytes of a pointer */
 
-typedef struct takt_place {
+typedef struct takt_unit_pointer {
     char unit[TAKT_UNIT_SIZE_MAX + 1]; /* "": the one that the request states */
     char pointer[TAKT_POINTER_SIZE_MAX + 1];
-} takt_place;
+} takt_unit_pointer;
 
 struct takt_answers {
     /* With TAKT_LEARN_FIELDS; headers in lower case; "": not given. */
     char remaining[TAKT_HEADER_SIZE_MAX + 1];
     char reset[TAKT_HEADER_SIZE_MAX + 1];
     char unit[TAKT_UNIT_SIZE_MAX + 1];
-    const char *vendor; /* of settle: the name of a vendor; NULL: `places` hold */
-    takt_place places[TAKT_AMOUNTS_MAX];
-    int place_count;
+    const char *vendor; /* of settle: the name of a vendor; NULL: `pointers` has them */
+    takt_unit_pointer pointers[TAKT_AMOUNTS_MAX];
+    int pointer_count;
 };
 
 /* Reads the word of `learn`: a name, or TAKT_LEARN_FIELDS for a text in braces. */
@@ -53,8 +53,8 @@ void takt_answers_free(struct takt_answers *answers); /* NULL is harmless */
 int takt_answers_check(const takt_limit *limit, takt_error *error);
 
 /* See takt_policy_settle. */
-int takt_answers_place(const takt_limit *limit, size_t index, const char **unit,
-                       const char **pointer);
+int takt_answers_pointer(const takt_limit *limit, size_t index, const char **unit,
+                         const char **pointer);
 
 /* Appends ", learn openai, settle /usage/total_tokens"; nothing if there is neither. */
 void takt_answers_describe(const takt_limit *limit, char *text, size_t size);

@@ -492,7 +492,7 @@ int takt_policy_settle(const takt_policy *policy, const char *name, size_t index
                        const char **pointer)
 {
     const takt_limit *limit = find(policy, name);
-    return limit != NULL ? takt_answers_place(limit, index, unit, pointer) : TAKT_E_NO_LIMIT;
+    return limit != NULL ? takt_answers_pointer(limit, index, unit, pointer) : TAKT_E_NO_LIMIT;
 }
 
 int takt_policy_key_hash(const takt_policy *policy, const char *name)

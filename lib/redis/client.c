@@ -256,14 +256,14 @@ void takt_redis_reset(takt_redis *redis, int code, const char *text)
 
 int takt_redis_refused(takt_redis *redis, const takt_reply *reply, takt_error *error)
 {
-    char place[TAKT_REDIS_PLACE_SIZE];
+    char address[TAKT_REDIS_ADDRESS_SIZE];
     takt_redis_trouble trouble;
     bool word;
 
     takt_redis_judge(&trouble, reply->text, reply->size);
     word = trouble.word[0] != '\0';
-    takt_redis_url_place(takt_redis_connection_server(redis->connection), place);
-    takt_fail(error, trouble.code, "%s: %s%s%s%s", place, trouble.text, word ? " (" : "",
+    takt_redis_url_address(takt_redis_connection_server(redis->connection), address);
+    takt_fail(error, trouble.code, "%s: %s%s%s%s", address, trouble.text, word ? " (" : "",
               trouble.word, word ? ")" : "");
     if (trouble.reaction == TAKT_REDIS_RECONNECT && !redis->closing)
         takt_redis_connection_leave(redis->connection, false, trouble.code, trouble.text);

@@ -31,7 +31,7 @@ struct takt_redis_connection {
     takt_backoff backoff;
     uint64_t due_ms;           /* the end of the pause */
     takt_pace *pace, own_pace; /* of attempts: a connection beside another one has the other's */
-    char at[TAKT_REDIS_PLACE_SIZE]; /* the server of the session */
+    char at[TAKT_REDIS_ADDRESS_SIZE]; /* the server of the session */
 
     uv_loop_t *loop;
     const takt_redis_url *url; /* the server's */
@@ -117,10 +117,10 @@ void takt_redis_connection_leave(takt_redis_connection *connection, bool reset, 
 /* The session is with a server that is not that of the URL any more. */
 static bool is_elsewhere(const takt_redis_connection *connection)
 {
-    char place[TAKT_REDIS_PLACE_SIZE];
+    char address[TAKT_REDIS_ADDRESS_SIZE];
 
-    takt_redis_url_place(connection->url, place);
-    return strcmp(place, connection->at) != 0;
+    takt_redis_url_address(connection->url, address);
+    return strcmp(address, connection->at) != 0;
 }
 
 static void leave_if_elsewhere(takt_redis_connection *connection)
@@ -180,7 +180,7 @@ static void connect_now(takt_redis_connection *connection)
     takt_error error;
     int code;
 
-    takt_redis_url_place(connection->url, connection->at);
+    takt_redis_url_address(connection->url, connection->at);
     takt_pace_note(connection->pace, uv_now(connection->loop));
     connection->state = SESSION;
     code = takt_redis_session_connect(connection->session, connection->url, connection->attempts++,

@@ -373,20 +373,20 @@ static void write_host(char *text, size_t size, const char *host, int port)
     snprintf(text, size, "%s%s%s:%d", address ? "[" : "", host, address ? "]" : "", port);
 }
 
-void takt_redis_url_place(const takt_redis_url *url, char place[TAKT_REDIS_PLACE_SIZE])
+void takt_redis_url_address(const takt_redis_url *url, char address[TAKT_REDIS_ADDRESS_SIZE])
 {
     const char *scheme = url->transport == TAKT_REDIS_TLS ? "rediss" : "redis";
     char host[TAKT_REDIS_HOST_MAX + 10];
 
     if (url->transport == TAKT_REDIS_UNIX) {
-        snprintf(place, TAKT_REDIS_PLACE_SIZE, "unix:%s", url->path);
+        snprintf(address, TAKT_REDIS_ADDRESS_SIZE, "unix:%s", url->path);
     } else if (url->host[0] == '\0' && url->seed_count > 0) {
         write_host(host, sizeof host, url->seeds[0].host, url->seeds[0].port);
-        snprintf(place, TAKT_REDIS_PLACE_SIZE, "%s-sentinel://%s/%s/%d", scheme, host, url->primary,
-                 url->db);
+        snprintf(address, TAKT_REDIS_ADDRESS_SIZE, "%s-sentinel://%s/%s/%d", scheme, host,
+                 url->primary, url->db);
     } else {
         write_host(host, sizeof host, url->host, url->port);
-        snprintf(place, TAKT_REDIS_PLACE_SIZE, "%s://%s/%d", scheme, host, url->db);
+        snprintf(address, TAKT_REDIS_ADDRESS_SIZE, "%s://%s/%d", scheme, host, url->db);
     }
 }
 

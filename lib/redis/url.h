@@ -29,12 +29,12 @@
 
 #include <takt/error.h>
 
-#define TAKT_REDIS_HOST_MAX   253
-#define TAKT_REDIS_SOCKET_MAX 107 /* bytes of a socket's path: the system's maximum */
-#define TAKT_REDIS_SECRET_MAX 512
-#define TAKT_REDIS_NAME_MAX   127 /* bytes of a primary's name at Sentinels */
-#define TAKT_REDIS_PLACE_SIZE (TAKT_REDIS_HOST_MAX + TAKT_REDIS_NAME_MAX + 40)
-#define TAKT_REDIS_SEEDS_MAX  9
+#define TAKT_REDIS_HOST_MAX     253
+#define TAKT_REDIS_SOCKET_MAX   107 /* bytes of a socket's path: the system's maximum */
+#define TAKT_REDIS_SECRET_MAX   512
+#define TAKT_REDIS_NAME_MAX     127 /* bytes of a primary's name at Sentinels */
+#define TAKT_REDIS_ADDRESS_SIZE (TAKT_REDIS_HOST_MAX + TAKT_REDIS_NAME_MAX + 40)
+#define TAKT_REDIS_SEEDS_MAX    9
 
 typedef enum takt_redis_transport {
     TAKT_REDIS_TCP,
@@ -87,7 +87,7 @@ int takt_redis_url_find_password(takt_redis_url *url, takt_error *error);
 
 /* The server as shown in messages: "redis://host:6379/0", "unix:/run/redis.sock", and before
  * Sentinels have named it "redis-sentinel://s1:26379/NAME/0". */
-void takt_redis_url_place(const takt_redis_url *url, char place[TAKT_REDIS_PLACE_SIZE]);
+void takt_redis_url_address(const takt_redis_url *url, char address[TAKT_REDIS_ADDRESS_SIZE]);
 
 /* Overwrites the secrets. */
 void takt_redis_url_close(takt_redis_url *url);

@@ -11,16 +11,14 @@
 
 static void check(const char *pointer, const char *type, const char *body, size_t size)
 {
-    takt_caller_cost costs[] = {{.place = {"a", pointer}},
-                                {.place = {"b", "/usage/total_tokens"}}};
+    takt_caller_cost costs[] = {{.from = {"a", pointer}}, {.from = {"b", "/usage/total_tokens"}}};
 
     takt_caller_costs_read(costs, 2, type, body, size);
     for (int i = 0; i < 2; i++)
         if (costs[i].verdict == TAKT_CALLER_COST_FOUND)
             require(costs[i].amount >= 0 && costs[i].amount <= TAKT_SETTLED_MAX);
         else
-            require(costs[i].why[0] != '\0' &&
-                    strchr(costs[i].why, '\n') == NULL);
+            require(costs[i].why[0] != '\0' && strchr(costs[i].why, '\n') == NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

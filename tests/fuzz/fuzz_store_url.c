@@ -38,15 +38,15 @@ static void check_file(const char *rest)
 /* The place is a URL of its own, which has no user, no password and no options. */
 static void check_place(const takt_redis_url *url)
 {
-    char place[TAKT_REDIS_PLACE_SIZE];
+    char address[TAKT_REDIS_ADDRESS_SIZE];
     takt_redis_url again;
 
-    takt_redis_url_place(url, place);
+    takt_redis_url_address(url, address);
     if (url->primary[0] != '\0')
         return; /* shows the first Sentinel, and the name decoded */
     if (url->transport == TAKT_REDIS_UNIX && strncmp(url->path, "//", 2) == 0)
         return; /* which is read as "unix:///PATH" */
-    require(takt_redis_url_read(&again, place, NULL) == 0);
+    require(takt_redis_url_read(&again, address, NULL) == 0);
     require(again.transport == url->transport && again.port == url->port);
     require(strcmp(again.host, url->host) == 0 && strcmp(again.path, url->path) == 0);
     require(url->transport == TAKT_REDIS_UNIX || again.db == url->db);

@@ -17,7 +17,7 @@ Test(redis_url, reads)
         takt_redis_transport transport;
         const char *rest, *host;
         int port, db;
-        const char *user, *password, *place;
+        const char *user, *password, *address;
     } table[] = {
         {TAKT_REDIS_TCP, "h", "h", 6379, 0, "", "", "redis://h:6379/0"},
         {TAKT_REDIS_TCP, "127.0.0.1:7000/3", "127.0.0.1", 7000, 3, "", "",
@@ -41,10 +41,10 @@ Test(redis_url, reads)
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         takt_redis_url url;
         takt_error error = {0};
-        char place[TAKT_REDIS_PLACE_SIZE];
+        char address[TAKT_REDIS_ADDRESS_SIZE];
         cr_assert_eq(takt_redis_url_parse(&url, table[i].transport, false, table[i].rest, &error),
                      0, "%s: %s", table[i].rest, error.text);
-        takt_redis_url_place(&url, place);
+        takt_redis_url_address(&url, address);
         cr_expect_str_eq(url.host, table[i].host);
         if (table[i].transport != TAKT_REDIS_UNIX)
             cr_expect_eq(url.port, table[i].port, "%s: %d", table[i].rest, url.port);
@@ -52,7 +52,7 @@ Test(redis_url, reads)
         cr_expect_str_eq(url.user, table[i].user);
         cr_expect_str_eq(url.password, table[i].password);
         cr_expect_eq(url.authenticates, table[i].password[0] != '\0');
-        cr_expect_str_eq(place, table[i].place);
+        cr_expect_str_eq(address, table[i].address);
         cr_expect(url.hints && !url.preloaded);
     }
 }
@@ -153,7 +153,7 @@ Test(redis_url, sentinels)
     static const struct {
         const char *text, *sentinels, *primary, *user;
         int db;
-        const char *place;
+        const char *address;
     } table[] = {
         {"redis-sentinel://s1/main", "s1:26379", "main", "", 0, "redis-sentinel://s1:26379/main/0"},
         {"redis-sentinel://w@s1:26380,[::1],s3:1/a%2Fb/7", "s1:26380 ::1:26379 s3:1", "a/b", "w", 7,
@@ -168,7 +168,7 @@ Test(redis_url, sentinels)
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         takt_redis_url url;
         takt_error error = {0};
-        char place[TAKT_REDIS_PLACE_SIZE], text[400];
+        char address[TAKT_REDIS_ADDRESS_SIZE], text[400];
         cr_assert_eq(takt_redis_url_read(&url, table[i].text, &error), 0, "%s: %s", table[i].text,
                      error.text);
         cr_expect_str_eq(sentinels_of(&url, text, sizeof text), table[i].sentinels);
@@ -176,8 +176,8 @@ Test(redis_url, sentinels)
         cr_expect_str_eq(url.user, table[i].user);
         cr_expect_str_eq(url.host, "");
         cr_expect_eq(url.db, table[i].db);
-        takt_redis_url_place(&url, place);
-        cr_expect_str_eq(place, table[i].place);
+        takt_redis_url_address(&url, address);
+        cr_expect_str_eq(address, table[i].address);
     }
 }
 

@@ -10,9 +10,9 @@
 #define AWAY_MAX 1024 /* hosts; further ones are not remembered */
 
 /* Where a job's call goes: its limit, its key ("": none), and its URL. */
-typedef struct takt_caller_away_place {
+typedef struct takt_caller_away_target {
     const char *limit, *key, *url;
-} takt_caller_away_place;
+} takt_caller_away_target;
 
 typedef struct takt_caller_away_host {
     struct takt_caller_away_host *next;
@@ -27,16 +27,16 @@ typedef struct takt_caller_away {
     int count;
 } takt_caller_away;
 
-/* The host of this place if it cannot be reached; else NULL. */
+/* The host of this target if it cannot be reached; else NULL. */
 takt_caller_away_host *takt_caller_away_find(takt_caller_away *away,
-                                             const takt_caller_away_place *place);
+                                             const takt_caller_away_target *target);
 
 /* Marks the host as away. NULL: no memory, or AWAY_MAX hosts are listed already. */
 takt_caller_away_host *takt_caller_away_add(takt_caller_away *away,
-                                            const takt_caller_away_place *place);
+                                            const takt_caller_away_target *target);
 
 /* Marks the host as reachable. */
-void takt_caller_away_reached(takt_caller_away *away, const takt_caller_away_place *place);
+void takt_caller_away_reached(takt_caller_away *away, const takt_caller_away_target *target);
 
 void takt_caller_away_free(takt_caller_away *away);
 

@@ -66,11 +66,11 @@ static void describe(const json_t *value, char said[SHOWN_SIZE + 16])
     }
 }
 
-/* Judges the value at a cost's place; NULL: there is none. */
+/* Judges the value at a cost's pointer; NULL: none. */
 static void judge(takt_caller_cost *cost, const json_t *value)
 {
     char shown[SHOWN_SIZE], said[SHOWN_SIZE + 16];
-    const char *pointer = cost->place.pointer;
+    const char *pointer = cost->from.pointer;
 
     takt_quote_bytes(pointer, strlen(pointer), shown, sizeof(shown));
     if (!value || json_is_null(value)) {
@@ -91,11 +91,11 @@ static void judge(takt_caller_cost *cost, const json_t *value)
 static void judge_all(takt_caller_cost *costs, int count, const json_t *document)
 {
     for (int i = 0; i < count; i++)
-        judge(&costs[i], takt_caller_pointer_find(document, costs[i].place.pointer));
+        judge(&costs[i], takt_caller_pointer_find(document, costs[i].from.pointer));
 }
 
-/* The last event that has a place counts for it. Events whose data is not JSON, such as "[DONE]",
- * state nothing. */
+/* Of each pointer the last event counts that has it. Events whose data is not JSON, such as
+ * "[DONE]", state nothing. */
 static void read_events(takt_caller_cost *costs, int count, const char *body, size_t size)
 {
     takt_caller_events events;
@@ -105,7 +105,7 @@ static void read_events(takt_caller_cost *costs, int count, const char *body, si
     while (takt_caller_events_next(&events)) {
         json_t *document = parse(events.data.at, events.data.size);
         for (int i = 0; i < count; i++) {
-            const json_t *value = takt_caller_pointer_find(document, costs[i].place.pointer);
+            const json_t *value = takt_caller_pointer_find(document, costs[i].from.pointer);
             if (value && !json_is_null(value))
                 judge(&costs[i], value);
         }

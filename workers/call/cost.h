@@ -20,13 +20,13 @@ typedef enum takt_caller_cost_verdict {
 } takt_caller_cost_verdict;
 
 typedef struct takt_caller_cost {
-    takt_caller_place place; /* set by the caller */
+    takt_caller_unit_pointer from; /* set by the caller */
     takt_caller_cost_verdict verdict;
     int64_t amount;          /* found: 0 to TAKT_SETTLED_MAX */
     char why[COST_WHY_SIZE]; /* not found: what stands there instead, in one line */
 } takt_caller_cost;
 
-/* Reads the costs at their places from an answer's body; `type` is its Content-Type. */
+/* Reads the costs at their pointers from an answer's body; `type` is its Content-Type. */
 void takt_caller_costs_read(takt_caller_cost *costs, int count, const char *type, const char *body,
                             size_t size);
 

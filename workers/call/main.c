@@ -136,11 +136,11 @@ static bool is_host_away(const takt_caller_call *call, CURLcode result)
             options->connect_us < timeout_us);
 }
 
-static takt_caller_away_place place_of(const takt_job *job, const char *url)
+static takt_caller_away_target target_of(const takt_job *job, const char *url)
 {
     const takt_job_head *head = takt_job_head_of(job);
 
-    return (takt_caller_away_place){head->limit, head->key ? head->key : "", url};
+    return (takt_caller_away_target){head->limit, head->key ? head->key : "", url};
 }
 
 /* The host is away, which is not the job's fault. The job waits until the end of the pause, and so
@@ -158,9 +158,9 @@ static void wait_for_host(takt_job *job, const takt_caller_away_host *host, int6
 static void end_away(const takt_caller_call *call, const char *why)
 {
     takt_caller *caller = call->caller;
-    takt_caller_away_place place = place_of(call->job, call->spec.url);
-    bool known = takt_caller_away_find(&caller->away, &place);
-    takt_caller_away_host *host = takt_caller_away_add(&caller->away, &place);
+    takt_caller_away_target target = target_of(call->job, call->spec.url);
+    bool known = takt_caller_away_find(&caller->away, &target);
+    takt_caller_away_host *host = takt_caller_away_add(&caller->away, &target);
     int64_t pause_us = 0;
 
     if (host && !known)
@@ -179,8 +179,8 @@ static void end_away(const takt_caller_call *call, const char *why)
 static bool leaves_alone(takt_caller *caller, takt_job *job)
 {
     const char *url = json_string_value(json_object_get(takt_job_fields(job), "url"));
-    takt_caller_away_place place = place_of(job, url ? url : "");
-    const takt_caller_away_host *host = takt_caller_away_find(&caller->away, &place);
+    takt_caller_away_target target = target_of(job, url ? url : "");
+    const takt_caller_away_host *host = takt_caller_away_find(&caller->away, &target);
     int64_t left_us = host ? takt_outage_left(&host->outage, now_us()) : 0;
 
     if (left_us == 0 || !takt_outage_is_within(&host->outage, caller->options.outage_us, now_us()))
@@ -257,9 +257,9 @@ static void learn_from(const takt_caller_call *call, long status)
 
 static void note_reached(const takt_caller_call *call)
 {
-    takt_caller_away_place place = place_of(call->job, call->spec.url);
+    takt_caller_away_target target = target_of(call->job, call->spec.url);
 
-    takt_caller_away_reached(&call->caller->away, &place);
+    takt_caller_away_reached(&call->caller->away, &target);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */

@@ -10,9 +10,9 @@
 #define CALL_POINTER_MAX 1024 /* bytes */
 
 /* Where an answer states the amount of a unit; NULL: of the one that the job states. */
-typedef struct takt_caller_place {
+typedef struct takt_caller_unit_pointer {
     const char *unit, *pointer;
-} takt_caller_place;
+} takt_caller_unit_pointer;
 
 /* What is wrong with a pointer, and what to write instead. NULL: the pointer is good. */
 const char *takt_caller_pointer_check(const char *pointer);

@@ -28,34 +28,34 @@ static void say(settling *of, takt_caller_cost_verdict verdict, const char *unit
     *(wrong ? &unsettled->said_wrong : &unsettled->said_missing) = true;
 }
 
-/* ---- places ---------------------------------------------------------------------------------- */
+/* ---- pointers -------------------------------------------------------------------------------- */
 
-static int places_of_limit(const takt_caller_call *call, takt_caller_cost *costs)
+static int pointers_of_limit(const takt_caller_call *call, takt_caller_cost *costs)
 {
     const takt_policy *policy = takt_get_policy(takt_job_client(call->job));
     const char *limit = takt_job_head_of(call->job)->limit;
     int count = 0;
 
     while (count < PLACES_MAX &&
-           takt_policy_settle(policy, limit, (size_t)count, &costs[count].place.unit,
-                              &costs[count].place.pointer) == 0)
+           takt_policy_settle(policy, limit, (size_t)count, &costs[count].from.unit,
+                              &costs[count].from.pointer) == 0)
         count++;
     return count;
 }
 
-/* Where the answer states costs. The command line names one place, which is not for jobs that state
- * amounts of several units. */
-static int places_of(const takt_caller_call *call, const takt_caller_options *options,
-                     takt_caller_cost *costs)
+/* Where the answer states costs. The command line names one pointer, which is not for jobs that
+ * state amounts of several units. */
+static int pointers_of(const takt_caller_call *call, const takt_caller_options *options,
+                       takt_caller_cost *costs)
 {
     int count = call->spec.settle_count;
 
     for (int i = 0; i < count; i++)
-        costs[i].place = call->spec.settle[i];
+        costs[i].from = call->spec.settle[i];
     if (count == 0)
-        count = places_of_limit(call, costs);
+        count = pointers_of_limit(call, costs);
     if (count == 0 && options->settle && !takt_job_head_of(call->job)->amounts[1].unit)
-        costs[count++].place = (takt_caller_place){NULL, options->settle};
+        costs[count++].from = (takt_caller_unit_pointer){NULL, options->settle};
     return count;
 }
 
@@ -97,11 +97,11 @@ static void settle_units(settling *of, const takt_amount *used, int count)
     say(of, TAKT_CALLER_COST_WRONG, NULL, why);
 }
 
-/* Of several places for one unit, the first that the answer has counts. */
+/* Of several pointers for one unit, the first that the answer has counts. */
 static const takt_caller_cost *choose(const takt_caller_cost *costs, int from, int count)
 {
     for (int i = from; i < count; i++)
-        if (strcmp(costs[i].place.unit, costs[from].place.unit) == 0 &&
+        if (strcmp(costs[i].from.unit, costs[from].from.unit) == 0 &&
             costs[i].verdict != TAKT_CALLER_COST_MISSING)
             return &costs[i];
     return &costs[from];
@@ -110,7 +110,7 @@ static const takt_caller_cost *choose(const takt_caller_cost *costs, int from, i
 static bool is_first_of_unit(const takt_caller_cost *costs, int at)
 {
     for (int i = 0; i < at; i++)
-        if (strcmp(costs[i].place.unit, costs[at].place.unit) == 0)
+        if (strcmp(costs[i].from.unit, costs[at].from.unit) == 0)
             return false;
     return true;
 }
@@ -123,18 +123,18 @@ void takt_caller_settle(takt_caller_unsettled *unsettled, const takt_caller_call
     settling of = {call, unsettled, expected && !unsettled->said_missing, !unsettled->said_wrong};
     takt_caller_cost costs[PLACES_MAX];
     takt_amount used[TAKT_AMOUNTS_MAX];
-    int count = places_of(call, options, costs), used_count = 0;
+    int count = pointers_of(call, options, costs), used_count = 0;
 
     if (count == 0)
         return;
     takt_caller_costs_read(costs, count, answer->type, answer->body.at, answer->body.size);
-    if (!costs[0].place.unit && costs[0].verdict == TAKT_CALLER_COST_FOUND) {
+    if (!costs[0].from.unit && costs[0].verdict == TAKT_CALLER_COST_FOUND) {
         settle_stated(&of, costs[0].amount);
         return;
     }
     if (!expected)
         of.says_wrong = false;
-    if (!costs[0].place.unit) {
+    if (!costs[0].from.unit) {
         say(&of, costs[0].verdict, NULL, costs[0].why);
         return;
     }
@@ -143,9 +143,9 @@ void takt_caller_settle(takt_caller_unsettled *unsettled, const takt_caller_call
         if (!is_first_of_unit(costs, i))
             continue;
         if (cost->verdict != TAKT_CALLER_COST_FOUND)
-            say(&of, cost->verdict, cost->place.unit, cost->why);
+            say(&of, cost->verdict, cost->from.unit, cost->why);
         else if (used_count < TAKT_AMOUNTS_MAX)
-            used[used_count++] = (takt_amount){cost->place.unit, cost->amount};
+            used[used_count++] = (takt_amount){cost->from.unit, cost->amount};
     }
     settle_units(&of, used, used_count);
 }

@@ -317,9 +317,9 @@ static int read_expect(const json_t *field, takt_caller_spec *spec, takt_error *
     return 0;
 }
 
-/* Adds one place: where the answer states the amount of a unit; NULL: of the one that is stated. */
-static int read_place(const char *unit, const json_t *field, takt_caller_spec *spec,
-                      takt_error *error)
+/* Adds a pointer: where the answer states the amount of a unit; NULL: of the one that is stated. */
+static int read_from(const char *unit, const json_t *field, takt_caller_spec *spec,
+                     takt_error *error)
 {
     const char *pointer = json_string_value(field), *wrong;
     const char *dot = unit ? "." : "", *name = unit ? unit : "";
@@ -331,7 +331,7 @@ static int read_place(const char *unit, const json_t *field, takt_caller_spec *s
     wrong = takt_caller_pointer_check(pointer);
     if (wrong)
         return takt_caller_fail(error, "settle%s%s: %s", dot, name, wrong);
-    spec->settle[spec->settle_count++] = (takt_caller_place){unit, pointer};
+    spec->settle[spec->settle_count++] = (takt_caller_unit_pointer){unit, pointer};
     return 0;
 }
 
@@ -346,7 +346,7 @@ static int read_settle(const json_t *field, takt_caller_spec *spec, takt_error *
     if (!field)
         return 0;
     if (!json_is_object(field))
-        return read_place(NULL, field, spec, error);
+        return read_from(NULL, field, spec, error);
     if (json_object_size(field) == 0 || json_object_size(field) > TAKT_AMOUNTS_MAX)
         return takt_caller_fail(error,
                                 "settle: name 1 to %d units, like {\"tokens\": "
@@ -360,7 +360,7 @@ static int read_settle(const json_t *field, takt_caller_spec *spec, takt_error *
                                     "settle: %s is no unit that an answer states; write one that "
                                     "the limit counts, like \"tokens\"",
                                     show(unit, strlen(unit), shown));
-        code = read_place(unit, pointer, spec, error);
+        code = read_from(unit, pointer, spec, error);
         if (code != 0)
             break;
     }

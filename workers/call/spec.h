@@ -39,8 +39,8 @@ typedef struct takt_caller_spec {
     int64_t timeout_us; /* 0: the worker's default */
     takt_caller_status_range expect[CALL_EXPECT_MAX];
     int expect_count;
-    takt_caller_place settle[TAKT_AMOUNTS_MAX]; /* where the answer states what was used */
-    int settle_count;                           /* 0: the limit or the command line says where */
+    takt_caller_unit_pointer settle[TAKT_AMOUNTS_MAX]; /* where the answer states what was used */
+    int settle_count; /* 0: the limit or the command line says where */
 } takt_caller_spec;
 
 /* 0, or TAKT_E_INVALID and the wrong field. `checked`: this job was read before and found good, so

@@ -295,9 +295,9 @@ int takt_mail_letter_key(const takt_mail_letter *letter, const char *key, char *
     size_t size = 0;
 
     for (const char *at = key; *at;) {
-        bool place = strncmp(at, "{domain}", 8) == 0;
-        size_t part = place ? strlen(domain) : 1;
-        for (size_t i = 1; place && i < letter->recipient_count; i++)
+        bool is_domain = strncmp(at, "{domain}", 8) == 0;
+        size_t part = is_domain ? strlen(domain) : 1;
+        for (size_t i = 1; is_domain && i < letter->recipient_count; i++)
             if (strcmp(takt_mail_address_domain(letter->recipients[i]), domain) != 0)
                 return takt_mail_refuse(error,
                                         "key: {domain} needs a single domain, but this mail goes "
@@ -306,9 +306,9 @@ int takt_mail_letter_key(const takt_mail_letter *letter, const char *key, char *
         if (size + part > TAKT_KEY_SIZE_MAX)
             return takt_mail_refuse(error, "key: with its domain it has more than %d bytes",
                                     TAKT_KEY_SIZE_MAX);
-        memcpy(result + size, place ? domain : at, part);
+        memcpy(result + size, is_domain ? domain : at, part);
         size += part;
-        at += place ? 8 : 1;
+        at += is_domain ? 8 : 1;
     }
     result[size] = '\0';
     return 0;

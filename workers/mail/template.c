@@ -12,10 +12,10 @@
 #define FIELD_MAX    128                        /* bytes of a field's name */
 #define EXPANDED_MAX ((size_t)16 * 1024 * 1024) /* bytes that a template may become */
 
-typedef struct template_place {
+typedef struct template_position {
     const char *what; /* the template's name */
     unsigned line;
-} template_place;
+} template_position;
 
 static bool is_name(char c)
 {
@@ -66,15 +66,15 @@ static void put_url(takt_buffer *out, const char *text, size_t size)
     }
 }
 
-static int put_value(const template_place *place, const char *name, const char *text, size_t size,
-                     takt_mail_template_form form, takt_buffer *out, takt_error *error)
+static int put_value(const template_position *position, const char *name, const char *text,
+                     size_t size, takt_mail_template_form form, takt_buffer *out, takt_error *error)
 {
     for (size_t i = 0; i < size && form >= TEMPLATE_HEADER; i++)
         if (is_control(text[i]))
             return takt_mail_refuse(error,
                                     "%s: the field %s has a control character (a newline, a tab) "
                                     "at byte %zu; a header cannot contain one",
-                                    place->what, name, i);
+                                    position->what, name, i);
     if (form == TEMPLATE_HTML)
         put_html(out, text, size);
     else if (form == TEMPLATE_URL)
@@ -101,7 +101,7 @@ static const json_t *find_field(const json_t *fields, const char *name, size_t s
     return fields;
 }
 
-static int put_field(const template_place *place, const char *name, size_t size,
+static int put_field(const template_position *position, const char *name, size_t size,
                      const json_t *fields, takt_mail_template_form form, takt_buffer *out,
                      takt_error *error)
 {
@@ -112,24 +112,24 @@ static int put_field(const template_place *place, const char *name, size_t size,
     memcpy(shown, name, size);
     shown[size] = '\0';
     if (json_is_string(field))
-        return put_value(place, shown, json_string_value(field), json_string_length(field), form,
+        return put_value(position, shown, json_string_value(field), json_string_length(field), form,
                          out, error);
     if (json_is_integer(field))
         digits = takt_digits_put_signed(number, json_integer_value(field));
     else if (json_is_real(field))
         digits = (size_t)snprintf(number, sizeof(number), "%.15g", json_real_value(field));
     else if (!field || json_is_null(field))
-        return takt_mail_refuse(error, "%s: line %u: {%s}: the job has no such field", place->what,
-                                place->line, shown);
+        return takt_mail_refuse(error, "%s: line %u: {%s}: the job has no such field",
+                                position->what, position->line, shown);
     else
         return takt_mail_refuse(error,
                                 "%s: line %u: {%s}: this field is neither a string nor a number",
-                                place->what, place->line, shown);
-    return put_value(place, shown, number, digits, form, out, error);
+                                position->what, position->line, shown);
+    return put_value(position, shown, number, digits, form, out, error);
 }
 
 /* The size of the field's name after a brace; 0 after a refusal. */
-static size_t name_size(const template_place *place, const char *text, takt_error *error)
+static size_t name_size(const template_position *position, const char *text, takt_error *error)
 {
     size_t size = 0;
 
@@ -138,7 +138,7 @@ static size_t name_size(const template_place *place, const char *text, takt_erro
     if (size == 0 || size > FIELD_MAX || text[size] != '}' || text[0] == '.' ||
         text[size - 1] == '.') {
         takt_mail_refuse(error, "%s: line %u: write a field as {name}, and a brace as {{",
-                         place->what, place->line);
+                         position->what, position->line);
         return 0;
     }
     return size;
@@ -178,7 +178,7 @@ static bool is_too_long(const takt_buffer *out)
 int takt_mail_template_expand(const char *what, const char *text, const json_t *fields,
                               takt_mail_template_form form, takt_buffer *out, takt_error *error)
 {
-    template_place place = {.what = what, .line = 1};
+    template_position position = {.what = what, .line = 1};
 
     for (const char *at = text; *at && !is_too_long(out);) {
         size_t plain = form >= TEMPLATE_HEADER ? header_size(at) : strcspn(at, "{\n");
@@ -189,14 +189,14 @@ int takt_mail_template_expand(const char *what, const char *text, const json_t *
             if (is_doubled(at + 2))
                 return takt_mail_refuse(error,
                                         "%s: line %u: a field is written {name}, with one brace",
-                                        what, place.line);
+                                        what, position.line);
             if (fields)
                 takt_buffer_char(out, '{');
             at += 2;
         } else if (*at == '{') {
-            size_t size = name_size(&place, at + 1, error);
+            size_t size = name_size(&position, at + 1, error);
             int failed = size == 0 ? TAKT_E_INVALID
-                         : fields  ? put_field(&place, at + 1, size, fields, form, out, error)
+                         : fields  ? put_field(&position, at + 1, size, fields, form, out, error)
                                    : 0;
             if (failed)
                 return failed;
@@ -209,7 +209,7 @@ int takt_mail_template_expand(const char *what, const char *text, const json_t *
         } else if (*at) {
             if (fields)
                 takt_buffer_char(out, *at);
-            place.line++;
+            position.line++;
             at++;
         }
     }

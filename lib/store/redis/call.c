@@ -21,11 +21,11 @@
 
 void takt_redis_set_trouble(takt_redis_store *store, const char *text, const char *word)
 {
-    char place[TAKT_REDIS_PLACE_SIZE];
+    char address[TAKT_REDIS_ADDRESS_SIZE];
     takt_error made;
 
-    takt_redis_url_place(takt_redis_connection_server(store->connection), place);
-    takt_fail(&made, TAKT_E_STORE, "%s: %s%s%s%s", place, text, word[0] ? " (" : "", word,
+    takt_redis_url_address(takt_redis_connection_server(store->connection), address);
+    takt_fail(&made, TAKT_E_STORE, "%s: %s%s%s%s", address, text, word[0] ? " (" : "", word,
               word[0] ? ")" : "");
     memcpy(store->text, made.text, sizeof store->text);
     store->store.trouble = store->text;

@@ -9,7 +9,7 @@
 static takt_caller_away_host *find(takt_caller_away *away, const char *limit, const char *key,
                                    const char *url)
 {
-    return takt_caller_away_find(away, &(takt_caller_away_place){limit, key, url});
+    return takt_caller_away_find(away, &(takt_caller_away_target){limit, key, url});
 }
 
 Test(away, a_host_is_its_scheme_name_and_port)
@@ -21,8 +21,8 @@ Test(away, a_host_is_its_scheme_name_and_port)
                                          "http://a.example:8/", "http://a.example:801/",
                                          "http://b.example:80/"};
     takt_caller_away away = {0};
-    takt_caller_away_host *host =
-        takt_caller_away_add(&away, &(takt_caller_away_place){"l", "k", "http://a.example:80/x?y"});
+    takt_caller_away_host *host = takt_caller_away_add(
+        &away, &(takt_caller_away_target){"l", "k", "http://a.example:80/x?y"});
 
     cr_assert_not_null(host);
     cr_expect_str_eq(host->name, "http://a.example:80");
@@ -32,7 +32,7 @@ Test(away, a_host_is_its_scheme_name_and_port)
         cr_expect_null(find(&away, "l", "k", others[i]), "%s", others[i]);
     cr_expect_null(find(&away, "l", "", same[0]));
     cr_expect_null(find(&away, "m", "k", same[0]));
-    cr_expect_eq(takt_caller_away_add(&away, &(takt_caller_away_place){"l", "k", same[1]}), host,
+    cr_expect_eq(takt_caller_away_add(&away, &(takt_caller_away_target){"l", "k", same[1]}), host,
                  "once");
     takt_caller_away_free(&away);
 }
@@ -41,16 +41,16 @@ Test(away, others_of_its_limit_and_key_are_reached)
 {
     takt_caller_away away = {0};
     takt_caller_away_host *host =
-        takt_caller_away_add(&away, &(takt_caller_away_place){"l", "k", "http://a/"});
+        takt_caller_away_add(&away, &(takt_caller_away_target){"l", "k", "http://a/"});
 
-    takt_caller_away_reached(&away, &(takt_caller_away_place){"l", "j", "http://b/"});
-    takt_caller_away_reached(&away, &(takt_caller_away_place){"m", "k", "http://b/"});
-    takt_caller_away_reached(&away, &(takt_caller_away_place){"l", "", "http://a/"});
+    takt_caller_away_reached(&away, &(takt_caller_away_target){"l", "j", "http://b/"});
+    takt_caller_away_reached(&away, &(takt_caller_away_target){"m", "k", "http://b/"});
+    takt_caller_away_reached(&away, &(takt_caller_away_target){"l", "", "http://a/"});
     cr_expect_not(host->is_one_of_many);
-    takt_caller_away_reached(&away, &(takt_caller_away_place){"l", "k", "http://b/"});
+    takt_caller_away_reached(&away, &(takt_caller_away_target){"l", "k", "http://b/"});
     cr_expect(host->is_one_of_many);
     cr_expect_eq(away.count, 1);
-    takt_caller_away_reached(&away, &(takt_caller_away_place){"l", "k", "http://a/x"});
+    takt_caller_away_reached(&away, &(takt_caller_away_target){"l", "k", "http://a/x"});
     cr_expect_null(find(&away, "l", "k", "http://a/"), "it is back");
     cr_expect_eq(away.count, 0);
     takt_caller_away_free(&away);
@@ -60,14 +60,14 @@ Test(away, there_is_a_bound)
 {
     takt_caller_away away = {0};
     char url[64];
-    takt_caller_away_place place = {"l", "", url};
+    takt_caller_away_target place = {"l", "", url};
 
     for (int i = 0; i <= AWAY_MAX; i++) {
         snprintf(url, sizeof url, "http://%d.example/", i);
         cr_expect_eq(takt_caller_away_add(&away, &place) != NULL, i < AWAY_MAX);
     }
     cr_expect_null(takt_caller_away_find(&away, &place));
-    takt_caller_away_reached(&away, &(takt_caller_away_place){"l", "", "http://7.example/"});
+    takt_caller_away_reached(&away, &(takt_caller_away_target){"l", "", "http://7.example/"});
     cr_expect_not_null(takt_caller_away_add(&away, &place));
     takt_caller_away_free(&away);
 }

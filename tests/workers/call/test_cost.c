@@ -27,7 +27,7 @@ typedef struct row {
 static void check(const char *type, const row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        takt_caller_cost cost = {.place.pointer = POINTER, .amount = UNTOUCHED};
+        takt_caller_cost cost = {.from.pointer = POINTER, .amount = UNTOUCHED};
         takt_caller_costs_read(&cost, 1, type, rows[i].body, strlen(rows[i].body));
         cr_assert_eq(cost.verdict, rows[i].verdict, "row %zu: %d, %s", i, (int)cost.verdict,
                      cost.why);
@@ -101,7 +101,7 @@ Test(cost, of_events_is_in_the_last_one_that_states_it)
 
 Test(cost, of_a_whole_document)
 {
-    takt_caller_cost cost = {.place.pointer = ""};
+    takt_caller_cost cost = {.from.pointer = ""};
 
     takt_caller_costs_read(&cost, 1, "application/json", " 42 ", 4);
     cr_assert_eq(cost.verdict, FOUND);
@@ -128,8 +128,8 @@ Test(cost, of_several_units)
          MISSING, 7, UNTOUCHED},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        takt_caller_cost costs[] = {{.place = {"in", "/usage/in"}, .amount = UNTOUCHED},
-                                    {.place = {"out", "/usage/out"}, .amount = UNTOUCHED}};
+        takt_caller_cost costs[] = {{.from = {"in", "/usage/in"}, .amount = UNTOUCHED},
+                                    {.from = {"out", "/usage/out"}, .amount = UNTOUCHED}};
         takt_caller_costs_read(costs, 2, rows[i].type, rows[i].body, strlen(rows[i].body));
         cr_assert_eq(costs[0].verdict, rows[i].in, "row %zu", i);
         cr_assert_eq(costs[1].verdict, rows[i].out, "row %zu", i);
@@ -141,7 +141,7 @@ Test(cost, of_several_units)
 Test(cost, of_a_long_place_is_told_in_one_line)
 {
     char pointer[600] = "/";
-    takt_caller_cost cost = {.place.pointer = pointer};
+    takt_caller_cost cost = {.from.pointer = pointer};
 
     memset(pointer + 1, '\n', sizeof(pointer) - 2);
     takt_caller_costs_read(&cost, 1, "", "{}", 2);

@@ -8,7 +8,7 @@
 
 #define ROOM_FIRST 256
 
-static size_t place_of(const takt_stream_held *held, takt_job_ref ref)
+static size_t index_of(const takt_stream_held *held, takt_job_ref ref)
 {
     uint64_t mixed = (ref.major ^ ref.minor << 32) * UINT64_C(0x9e3779b97f4a7c15) + ref.minor;
 
@@ -19,7 +19,7 @@ static size_t place_of(const takt_stream_held *held, takt_job_ref ref)
 
 static takt_stream_held_row *look(const takt_stream_held *held, takt_job_ref ref)
 {
-    size_t at = place_of(held, ref);
+    size_t at = index_of(held, ref);
 
     while (held->rows[at].state != TAKT_STREAM_HELD_NONE &&
            (held->rows[at].major != ref.major || held->rows[at].minor != ref.minor))
@@ -77,7 +77,7 @@ void takt_stream_held_remove(takt_stream_held *held, takt_job_ref ref)
         at = (at + 1) & (held->room - 1);
         if (held->rows[at].state == TAKT_STREAM_HELD_NONE)
             break;
-        home = place_of(held, takt_stream_held_ref(&held->rows[at]));
+        home = index_of(held, takt_stream_held_ref(&held->rows[at]));
         if (((at - home) & (held->room - 1)) < ((at - free_at) & (held->room - 1)))
             continue;
         held->rows[free_at] = held->rows[at];
