@@ -8,8 +8,9 @@
  *       one, or a name that ends in "/") for the file ledgers.mdb
  *   file:
  *       the default: $XDG_STATE_HOME/takt/ledgers.mdb, else ~/.local/state/takt/ledgers.mdb
- *   redis://[USER[:PASSWORD]@]HOST[:PORT][/DB], rediss://..., unix:PATH
- *       a Redis or Valkey server, over TCP, TLS, or a Unix socket; docs/redis.md lists the options.
+ *   redis://[USER[:PASSWORD]@]HOST[:PORT][,HOST...][/DB], rediss://..., unix:PATH
+ *       a Redis or Valkey server or cluster, over TCP, TLS, or a Unix socket; docs/redis.md lists
+ *       the options.
  *       Opening it does not wait for the server.
  *   redis-sentinel://[USER[:PASSWORD]@]HOST[:PORT],HOST[:PORT]/NAME[/DB], rediss-sentinel://...
  *       the primary NAME of these Sentinels, followed when it moves

@@ -67,6 +67,16 @@ static void store_connection(void *data, int server, int code)
     takt_client_ask(client);
 }
 
+/* The ledgers of a server are elsewhere: they are claimed from there at once. */
+static void store_gone(void *data, int server)
+{
+    takt_client *client = data;
+
+    takt_loss_end(&client->scheduler, takt_servers_get(&client->scheduler.servers, server));
+    takt_client_note(client, server, 0);
+    takt_client_ask(client);
+}
+
 static int open_store(takt_client *client, const takt_policy *policy, takt_error *error)
 {
     takt_store_options options = takt_location_options(&client->options, policy);
@@ -75,6 +85,7 @@ static int open_store(takt_client *client, const takt_policy *policy, takt_error
     options.on_hint = store_hint;
     options.on_wake = store_wake;
     options.on_connection = store_connection;
+    options.on_gone = store_gone;
     options.data = client;
     return takt_store_open(&client->store, client->loop,
                            takt_location_url(&client->options, policy), &options, error);

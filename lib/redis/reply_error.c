@@ -4,7 +4,6 @@
  */
 #include "redis/reply_error.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include <takt/error.h>
@@ -75,9 +74,9 @@ static const struct row {
     {"TRYAGAIN", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE, "the cluster is moving keys"},
     {"CLUSTERDOWN", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE, "the cluster is down"},
     {"MOVED", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE,
-     "it is a node of a cluster, and the key lies on another node"},
+     "it is a node of a cluster, and the key lies on another node: leave cluster=no out"},
     {"ASK", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE,
-     "it is a node of a cluster, and the key is on its way to another node"},
+     "it is a node of a cluster, and the key is on its way to another node: leave cluster=no out"},
 
     /* errors about the data */
     {"TAKT", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE,
@@ -165,4 +164,10 @@ void takt_redis_judge(takt_redis_trouble *trouble, const char *text, size_t size
     trouble->code = row->code;
     trouble->text = row->text;
     copy_word(trouble->word, sizeof trouble->word, inside, size);
+}
+
+bool takt_redis_passes(const takt_redis_trouble *trouble, bool in_cluster)
+{
+    return strcmp(trouble->word, "CLUSTERDOWN") == 0 || strcmp(trouble->word, "TRYAGAIN") == 0 ||
+           (in_cluster && strcmp(trouble->word, "LOADING") == 0);
 }

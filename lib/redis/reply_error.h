@@ -8,6 +8,7 @@
 #ifndef TAKT_REDIS_REPLY_ERROR_H
 #define TAKT_REDIS_REPLY_ERROR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef enum takt_redis_reaction {
@@ -24,6 +25,10 @@ typedef struct takt_redis_trouble {
     const char *text;
     char word[24]; /* the error's first word; "" if servers do not use it */
 } takt_redis_trouble;
+
+/* Whether a node of a cluster passes the error soon, and has done nothing: worth another attempt.
+ * `in_cluster`: it is known to be such a node. */
+bool takt_redis_passes(const takt_redis_trouble *trouble, bool in_cluster);
 
 /* Judges the text of an error reply (without the "-" before it and the line end). */
 void takt_redis_judge(takt_redis_trouble *trouble, const char *text, size_t size);

@@ -14,7 +14,7 @@
 #define SENTINEL_PORT 26379
 #define DB_MAX        99999
 
-#define HOW_TO_WRITE "write redis://[USER[:PASSWORD]@]HOST[:PORT][/DB][?OPTIONS]"
+#define HOW_TO_WRITE "write redis://[USER[:PASSWORD]@]HOST[:PORT][,HOST...][/DB][?OPTIONS]"
 #define HOW_TO_WRITE_SENTINELS                                                                     \
     "write redis-sentinel://[USER[:PASSWORD]@]HOST[:PORT],HOST[:PORT]/NAME[/DB][?OPTIONS]"
 #define HOW_TO_ENCODE                                                                              \
@@ -153,20 +153,33 @@ static int read_db(takt_redis_url *url, part db, takt_error *error)
     return 0;
 }
 
-/* HOST[:PORT][/DB] */
-static int read_one_host(takt_redis_url *url, part from, takt_error *error)
+/* HOST[:PORT][,HOST[:PORT]...] */
+static int read_seeds(takt_redis_url *url, part hosts, int default_port, takt_error *error)
 {
-    part db, host = cut(from, '/', &db);
-    takt_redis_address seed;
+    part rest = hosts, host;
+    int code;
+
+    do {
+        hosts = rest;
+        host = cut(hosts, ',', &rest);
+        if (url->seed_count == TAKT_REDIS_SEEDS_MAX)
+            return bad(error, "there are more than 9 hosts: name some of them");
+        code = read_host(host, default_port, &url->seeds[url->seed_count++], error);
+    } while (code == 0 && host.size < hosts.size);
+    return code;
+}
+
+/* HOST[:PORT][,HOST[:PORT]...][/DB] */
+static int read_hosts(takt_redis_url *url, part from, takt_error *error)
+{
+    part db, hosts = cut(from, '/', &db);
     int code = read_db(url, db, error);
 
     if (code == 0)
-        code = read_host(host, DEFAULT_PORT, &seed, error);
-    if (code < 0)
-        return code;
-    memcpy(url->host, seed.host, sizeof url->host);
-    url->port = seed.port;
-    return 0;
+        code = read_seeds(url, hosts, DEFAULT_PORT, error);
+    memcpy(url->host, url->seeds[0].host, sizeof url->host);
+    url->port = url->seeds[0].port;
+    return code;
 }
 
 /* HOST[:PORT],HOST[:PORT]/NAME[/DB] */
@@ -174,6 +187,7 @@ static int read_sentinels(takt_redis_url *url, part from, takt_error *error)
 {
     part path, hosts = cut(from, '/', &path), db;
     part name = cut(path, '/', &db);
+    int code;
 
     if (name.size == 0 || !decode(name, url->primary, sizeof url->primary))
         return bad(error, "after the Sentinels there is the name of the primary that they watch, "
@@ -181,16 +195,8 @@ static int read_sentinels(takt_redis_url *url, part from, takt_error *error)
     for (size_t i = 0; url->primary[i] != '\0'; i++)
         if (url->primary[i] <= ' ' || url->primary[i] == 0x7f)
             return bad(error, "the name of a primary has no blanks");
-    do {
-        part host = cut(hosts, ',', &hosts);
-        int code;
-        if (url->seed_count == TAKT_REDIS_SEEDS_MAX)
-            return bad(error, "there are more than 9 Sentinels: name some of them");
-        code = read_host(host, SENTINEL_PORT, &url->seeds[url->seed_count++], error);
-        if (code < 0)
-            return code;
-    } while (hosts.size > 0);
-    return read_db(url, db, error);
+    code = read_seeds(url, hosts, SENTINEL_PORT, error);
+    return code == 0 ? read_db(url, db, error) : code;
 }
 
 /* [USER[:PASSWORD]@]SERVER */
@@ -215,7 +221,7 @@ static int read_server(takt_redis_url *url, bool sentinels, part from, takt_erro
         if (memchr(login.at, '/', login.size) || memchr(login.at, '@', login.size))
             return bad(error, HOW_TO_ENCODE);
     }
-    return sentinels ? read_sentinels(url, server, error) : read_one_host(url, server, error);
+    return sentinels ? read_sentinels(url, server, error) : read_hosts(url, server, error);
 }
 
 static int read_path(takt_redis_url *url, part from, takt_error *error)
@@ -267,10 +273,10 @@ static int read_option(takt_redis_url *url, part name, part value, takt_error *e
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (is(name, texts[i].name) && url->transport == texts[i].transport)
             return read_text(value, texts[i].text, texts[i].size, texts[i].name, error);
-    if (is(name, "sentinel_user") && url->seed_count > 0)
+    if (is(name, "sentinel_user") && url->primary[0] != '\0')
         return read_text(value, url->sentinel_user, sizeof url->sentinel_user, "sentinel_user",
                          error);
-    if (is(name, "sentinel_password_file") && url->seed_count > 0)
+    if (is(name, "sentinel_password_file") && url->primary[0] != '\0')
         return read_text(value, url->sentinel_password_file, sizeof url->sentinel_password_file,
                          "sentinel_password_file", error);
     if (is(name, "password_file"))
@@ -278,6 +284,10 @@ static int read_option(takt_redis_url *url, part name, part value, takt_error *e
                          error);
     if (is(name, "scripts") && is(value, "preloaded")) {
         url->preloaded = true;
+        return 0;
+    }
+    if (is(name, "cluster") && is(value, "no") && url->primary[0] == '\0') {
+        url->cluster = false;
         return 0;
     }
     if (is(name, "hints") && is(value, "off")) {
@@ -288,18 +298,19 @@ static int read_option(takt_redis_url *url, part name, part value, takt_error *e
         url->db = read_number(value, DB_MAX);
         return url->db >= 0 ? 0 : bad(error, "db= takes the number of a database");
     }
-    return bad(error, url->seed_count > 0
-                          ? "the options of Sentinels are sentinel_user=, sentinel_password_file=, "
-                            "password_file=, scripts=preloaded and hints=off, with "
-                            "rediss-sentinel:// also ca=, cert= and key=; " HOW_TO_ENCODE
-                      : url->transport == TAKT_REDIS_TLS
-                          ? "the options of rediss:// are ca=, cert=, key=, password_file=, "
-                            "scripts=preloaded and hints=off; " HOW_TO_ENCODE
-                      : url->transport == TAKT_REDIS_UNIX
-                          ? "the options of unix: are user=, db=, password_file=, "
-                            "scripts=preloaded and hints=off"
-                          : "the options of redis:// are password_file=, scripts=preloaded and "
-                            "hints=off (those of TLS belong to rediss://); " HOW_TO_ENCODE);
+    return bad(error,
+               url->primary[0] != '\0'
+                   ? "the options of Sentinels are sentinel_user=, sentinel_password_file=, "
+                     "password_file=, scripts=preloaded and hints=off, with "
+                     "rediss-sentinel:// also ca=, cert= and key=; " HOW_TO_ENCODE
+               : url->transport == TAKT_REDIS_TLS
+                   ? "the options of rediss:// are ca=, cert=, key=, password_file=, "
+                     "scripts=preloaded, hints=off and cluster=no; " HOW_TO_ENCODE
+               : url->transport == TAKT_REDIS_UNIX
+                   ? "the options of unix: are user=, db=, password_file=, "
+                     "scripts=preloaded, hints=off and cluster=no"
+                   : "the options of redis:// are password_file=, scripts=preloaded, "
+                     "hints=off and cluster=no (those of TLS belong to rediss://); " HOW_TO_ENCODE);
 }
 
 static int read_options(takt_redis_url *url, part from, takt_error *error)
@@ -324,7 +335,7 @@ int takt_redis_url_parse(takt_redis_url *url, takt_redis_transport transport, bo
 
     memset(url, 0, sizeof *url);
     url->transport = transport;
-    url->hints = true;
+    url->hints = url->cluster = true;
     if (memchr(rest, '#', strlen(rest)))
         return bad(error, "a store's URL has no \"#\"; " HOW_TO_ENCODE);
     code = transport == TAKT_REDIS_UNIX ? read_path(url, server, error)
@@ -337,6 +348,12 @@ int takt_redis_url_parse(takt_redis_url *url, takt_redis_transport transport, bo
         return bad(error, "there is a password and a password_file: write one of them");
     if (url->sentinel_user[0] != '\0' && url->sentinel_password_file[0] == '\0')
         return bad(error, "sentinel_user= needs sentinel_password_file=");
+    if (takt_redis_url_lists_nodes(url) && !url->cluster)
+        return bad(error,
+                   "several hosts are nodes of a cluster: with cluster=no write one of them");
+    if (takt_redis_url_lists_nodes(url) && url->db != 0)
+        return bad(error, "several hosts are nodes of a cluster, which has no numbered databases: "
+                          "leave the number out");
     if ((url->cert[0] != '\0') != (url->key[0] != '\0'))
         return bad(error, "cert= and key= go together");
     return 0;
@@ -380,7 +397,7 @@ void takt_redis_url_address(const takt_redis_url *url, char address[TAKT_REDIS_A
 
     if (url->transport == TAKT_REDIS_UNIX) {
         snprintf(address, TAKT_REDIS_ADDRESS_SIZE, "unix:%s", url->path);
-    } else if (url->host[0] == '\0' && url->seed_count > 0) {
+    } else if (url->host[0] == '\0' && url->primary[0] != '\0') {
         write_host(host, sizeof host, url->seeds[0].host, url->seeds[0].port);
         snprintf(address, TAKT_REDIS_ADDRESS_SIZE, "%s-sentinel://%s/%s/%d", scheme, host,
                  url->primary, url->db);

@@ -1,7 +1,8 @@
 /*
  * url.h: the URL of a Redis or Valkey server, including the login:
  *
- *     redis://[USER[:PASSWORD]@]HOST[:PORT][/DB][?OPTIONS]      the same with TLS: rediss://
+ *     redis://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...][/DB][?OPTIONS]
+ *                                                               the same with TLS: rediss://
  *     redis-sentinel://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...]/NAME[/DB][?OPTIONS]
  *                                              the primary NAME of these Sentinels; with TLS to
  *                                              them and to the servers: rediss-sentinel://
@@ -13,9 +14,12 @@
  *     password_file=FILE    the password is the file's first line
  *     scripts=preloaded     never SCRIPT LOAD: somebody else has loaded the scripts
  *     hints=off             no second connection that listens for wake-ups
+ *     cluster=no            never follow a cluster to its other nodes
  *     ca= cert= key=        rediss: trusted authorities, our certificate and key (PEM files)
  *     user= db=             unix: what the other URLs have places for
  *     sentinel_user= sentinel_password_file=      the login at the Sentinels
+ *
+ * Several hosts are nodes of one cluster, of which any one that answers tells the others.
  *
  * The default password is $TAKT_REDIS_PASSWORD. Messages show only the host, the path and the
  * database of a URL.
@@ -42,7 +46,7 @@ typedef enum takt_redis_transport {
     TAKT_REDIS_UNIX
 } takt_redis_transport;
 
-/* A listed server, to be asked about others. */
+/* Where a server is. */
 typedef struct takt_redis_address {
     char host[TAKT_REDIS_HOST_MAX + 1]; /* a name or an address without brackets */
     int port;
@@ -50,7 +54,7 @@ typedef struct takt_redis_address {
 
 typedef struct takt_redis_url {
     takt_redis_transport transport;
-    char host[TAKT_REDIS_HOST_MAX + 1]; /* as of a seed; "" until Sentinels have named it */
+    char host[TAKT_REDIS_HOST_MAX + 1]; /* as of an address; "" until Sentinels have named it */
     int port;
     char path[TAKT_REDIS_SOCKET_MAX + 1]; /* UNIX */
     int db;
@@ -59,13 +63,20 @@ typedef struct takt_redis_url {
     bool authenticates; /* the URL or its options give a password */
     bool preloaded;     /* never use SCRIPT LOAD */
     bool hints;
+    bool cluster;                          /* follows a cluster to its other nodes */
     char primary[TAKT_REDIS_NAME_MAX + 1]; /* its name at Sentinels; "": not from Sentinels */
-    takt_redis_address seeds[TAKT_REDIS_SEEDS_MAX]; /* the Sentinels */
+    takt_redis_address seeds[TAKT_REDIS_SEEDS_MAX]; /* the Sentinels, or the hosts listed */
     int seed_count;
     char sentinel_user[TAKT_REDIS_SECRET_MAX + 1], sentinel_password[TAKT_REDIS_SECRET_MAX + 1];
     char sentinel_password_file[PATH_MAX];
     char password_file[PATH_MAX], ca[PATH_MAX], cert[PATH_MAX], key[PATH_MAX]; /* "": not given */
 } takt_redis_url;
+
+/* Whether the URL lists several nodes of a cluster. */
+static inline bool takt_redis_url_lists_nodes(const takt_redis_url *url)
+{
+    return url->seed_count > 1 && url->primary[0] == '\0';
+}
 
 /*
  * Parses the part after the scheme; `sentinels`: it is one of Sentinels. 0, or TAKT_E_STORE_URL

@@ -113,6 +113,8 @@ typedef struct takt_store_options {
     /* The connection to a server of the store was lost, with the reason, even if no call was under
      * way; or, with 0, it is back: claim now.  A hint too. */
     void (*on_connection)(void *data, int server, int code);
+    /* No ledger is on that server any more: whether it is lost concerns nobody. */
+    void (*on_gone)(void *data, int server);
     void *data;
 } takt_store_options;
 

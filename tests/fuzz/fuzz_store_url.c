@@ -76,7 +76,7 @@ static int check_redis(const char *text)
         return TAKT_E_STORE_URL;
     }
     require(strlen(url.host) <= TAKT_REDIS_HOST_MAX && strlen(url.path) <= TAKT_REDIS_SOCKET_MAX);
-    require((url.primary[0] != '\0') == (url.seed_count > 0));
+    require((url.transport != TAKT_REDIS_UNIX) == (url.seed_count > 0));
     require((url.transport == TAKT_REDIS_UNIX) == (url.path[0] != '\0'));
     if (url.primary[0] != '\0') {
         check_sentinels(&url);

@@ -57,6 +57,29 @@ Test(redis_url, reads)
     }
 }
 
+Test(redis_url, several_hosts)
+{
+    takt_redis_url url;
+    takt_error error = {0};
+
+    cr_assert_eq(
+        takt_redis_url_parse(&url, TAKT_REDIS_TCP, false, "u:p@a,b:7001,[::1]:7002,[::2]/0", &error), 0,
+        "%s", error.text);
+    cr_expect_str_eq(url.host, "a");
+    cr_expect_eq(url.port, 6379);
+    cr_assert_eq(url.seed_count, 4);
+    cr_expect_str_eq(url.seeds[0].host, "a");
+    cr_expect_str_eq(url.seeds[1].host, "b");
+    cr_expect_eq(url.seeds[1].port, 7001);
+    cr_expect_str_eq(url.seeds[2].host, "::1");
+    cr_expect_eq(url.seeds[2].port, 7002);
+    cr_expect_str_eq(url.seeds[3].host, "::2");
+    cr_expect_eq(url.seeds[3].port, 6379);
+    cr_expect(url.cluster);
+    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, false, "a/3?cluster=no", &error), 0);
+    cr_expect(!url.cluster);
+}
+
 Test(redis_url, options)
 {
     takt_redis_url url;
@@ -112,6 +135,13 @@ Test(redis_url, refuses_and_tells_nothing)
         {TAKT_REDIS_TCP, "u:p@h?" CANARY, "options"},
         {TAKT_REDIS_TCP, "u:p@h?" CANARY "=1", "options"},
         {TAKT_REDIS_TCP, "h?password=" CANARY, "options"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@h,", "no host"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@h,,g", "no host"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@h,g:0", "port"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@h,g/1", "no numbered databases"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@h,g?cluster=no", "one of them"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@h?cluster=yes", "cluster=no"},
+        {TAKT_REDIS_TCP, "u:" CANARY "@1,2,3,4,5,6,7,8,9,10", "9 hosts"},
         {TAKT_REDIS_TCP, "h?ca=" CANARY, "rediss://"},
         {TAKT_REDIS_TCP, "h?scripts=" CANARY, "scripts=preloaded"},
         {TAKT_REDIS_TCP, "h?hints=on", "hints=off"},

@@ -2,9 +2,10 @@
  * call.c: one call of a Redis store, from its first EVALSHA to its answer.
  *
  * A server without the script answers NOSCRIPT and does nothing: the script is loaded and the call
- * is sent again, after it in the pipeline. A call is never repeated for another reason. If the
- * connection is lost, the script may have run or not, so the call fails; the caller's next claim
- * states again what is wanted.
+ * is sent again, after it in the pipeline. A node of a cluster that does not have the ledger has
+ * done nothing either: the call goes where the node says, or pauses. A call is never repeated for
+ * another reason. If the connection is lost, the script may have run or not, so the call fails; the
+ * caller's next claim states again what is wanted.
  */
 #include "store/redis/redis.h"
 
@@ -18,13 +19,18 @@
 #include "store/redis/protocol.h"
 
 #define TRIES_MAX 32 /* a limit, in case scripts are flushed all the time */
+#define TURNS_MAX 5  /* redirections without a pause */
 
-void takt_redis_set_trouble(takt_redis_store *store, const char *text, const char *word)
+void takt_redis_set_trouble(takt_redis_store *store, const takt_redis_node *node, const char *text,
+                            const char *word)
 {
     char address[TAKT_REDIS_ADDRESS_SIZE];
     takt_error made;
 
-    takt_redis_url_address(takt_redis_connection_server(store->connection), address);
+    takt_redis_url_address(node != NULL && node->connection != NULL
+                               ? takt_redis_connection_server(node->connection)
+                               : &store->url,
+                           address);
     takt_fail(&made, TAKT_E_STORE, "%s: %s%s%s%s", address, text, word[0] ? " (" : "", word,
               word[0] ? ")" : "");
     memcpy(store->text, made.text, sizeof store->text);
@@ -37,8 +43,8 @@ void takt_redis_job_finish(takt_redis_job *job, int status)
     takt_redis_store *store = job->store;
 
     takt_list_remove(&job->order);
-    takt_list_remove(&job->link);
-    takt_list_append(&store->idle, &job->link);
+    takt_list_remove(&job->pause.link);
+    takt_list_append(&store->idle, &job->pause.link);
     if (takt_list_empty(&store->jobs) && takt_list_empty(&store->failed))
         uv_unref((uv_handle_t *)&store->timer); /* the timer may fire once more for nothing */
     if (status == 0 || status == TAKT_E_NO_SLOT)
@@ -48,14 +54,6 @@ void takt_redis_job_finish(takt_redis_job *job, int status)
 }
 
 /* ---- scripts --------------------------------------------------------------------------------- */
-
-void takt_redis_forget_scripts(takt_redis_store *store)
-{
-    for (int op = 0; op < TAKT_OPS; op++) {
-        store->loads[op].under_way = false;
-        store->loads[op].refused = 0;
-    }
-}
 
 static void on_loaded(takt_redis_command *command, const takt_reply *reply, int code)
 {
@@ -72,18 +70,17 @@ static void on_loaded(takt_redis_command *command, const takt_reply *reply, int 
 }
 
 /* Loads the script, unless that is under way. False: no memory. */
-static bool load_script(takt_redis_store *store, takt_op op)
+static bool load_script(takt_redis_node *node, takt_op op)
 {
-    takt_redis_load *load = &store->loads[op];
+    takt_redis_load *load = &node->loads[op];
     const char *arguments[] = {"SCRIPT", "LOAD", takt_scripts[op].source};
     size_t sizes[] = {6, 4, takt_scripts[op].size};
 
     if (load->under_way)
         return true;
-    load->store = store;
     load->command.answered = on_loaded;
     load->under_way =
-        takt_redis_connection_send(store->connection, &load->command, 3, arguments, sizes);
+        takt_redis_connection_send(node->connection, &load->command, 3, arguments, sizes);
     return load->under_way;
 }
 
@@ -91,15 +88,16 @@ static bool load_script(takt_redis_store *store, takt_op op)
 static void send_again(takt_redis_job *job, const takt_redis_trouble *trouble)
 {
     takt_redis_store *store = job->store;
-    takt_redis_load *load = &store->loads[job->call->op];
+    takt_redis_load *load = &job->node->loads[job->call->op];
 
     if (store->url.preloaded || load->refused != 0 || job->tries >= TRIES_MAX) {
         bool refused = !store->url.preloaded && load->refused != 0;
-        takt_redis_set_trouble(store, refused ? load->refused_text : trouble->text, trouble->word);
+        takt_redis_set_trouble(store, job->node, refused ? load->refused_text : trouble->text,
+                               trouble->word);
         takt_redis_job_finish(job, refused ? load->refused : trouble->code);
         return;
     }
-    if (!load_script(store, job->call->op)) {
+    if (!load_script(job->node, job->call->op)) {
         takt_redis_job_finish(job, TAKT_E_NOMEM);
         return;
     }
@@ -128,7 +126,7 @@ static bool publish(takt_redis_job *job, takt_redis_step step)
     takt_redis_sign(store, sign);
     size_t sizes[] = {strlen(word), size, strlen(sign)};
     job->step = step;
-    return takt_redis_connection_send(store->connection, &job->command, 3, arguments, sizes);
+    return takt_redis_connection_send(job->node->connection, &job->command, 3, arguments, sizes);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -176,7 +174,7 @@ static void send_with_zone(takt_redis_job *job, const takt_reply *name)
         takt_redis_job_send(job);
         return;
     }
-    takt_redis_set_trouble(job->store,
+    takt_redis_set_trouble(job->store, job->node,
                            "a ledger there goes by the clocks of a timezone that this host does "
                            "not know: bring its tzdata up to date",
                            "");
@@ -202,9 +200,10 @@ static void on_result(takt_redis_job *job, const takt_reply *reply)
     if (call->exchange ? !takt_policy_reply(call, reply)
                        : !takt_award_reply(call, reply, &damaged)) {
         static const char text[] = "it answered with something that no script of takt answers";
-        takt_redis_set_trouble(store, text, "");
+        takt_redis_set_trouble(store, job->node, text, "");
+        takt_redis_node *node = job->node;
         takt_redis_job_finish(job, TAKT_E_STORE);
-        takt_redis_connection_leave(store->connection, true, TAKT_E_STORE, text);
+        takt_redis_connection_leave(node->connection, true, TAKT_E_STORE, text);
         return;
     }
     if (damaged)
@@ -215,21 +214,94 @@ static void on_result(takt_redis_job *job, const takt_reply *reply)
         takt_redis_job_finish(job, call->status);
 }
 
+/* ---- other nodes ----------------------------------------------------------------------------- */
+
+static void set_node(takt_redis_job *job, takt_redis_node *node)
+{
+    job->node = node;
+    job->call->server =
+        node != NULL ? node->number : takt_redis_cluster_nowhere(&job->store->cluster);
+}
+
+void takt_redis_job_aim(takt_redis_job *job)
+{
+    job->ask = false;
+    job->turns = 0;
+    set_node(job, takt_redis_node_of(job->store, job->call->limit->name, job->call->key));
+}
+
+static void pause_job(takt_redis_job *job, int code)
+{
+    job->code = code;
+    job->sent = false;
+    takt_redis_cluster_pause(&job->store->cluster, &job->pause);
+}
+
+void takt_redis_job_go(takt_redis_job *job)
+{
+    takt_redis_node *node = job->node;
+
+    if (node == NULL) {
+        takt_redis_set_trouble(job->store, NULL, "no node of the cluster has the ledger", "");
+        pause_job(job, TAKT_E_STORE);
+        return;
+    }
+    takt_list_remove(&job->pause.link);
+    if (takt_redis_node_ready(node) && takt_list_empty(&node->waiting))
+        takt_redis_job_send(job);
+    else
+        takt_list_append(&node->waiting, &job->pause.link);
+}
+
+/* Follows MOVED and ASK. False: it is neither. */
+static bool follow(takt_redis_job *job, const takt_reply *reply)
+{
+    takt_redis_redirection redirection;
+    takt_redis_node *node;
+
+    if (!takt_redis_redirection_read(&redirection, reply->text, reply->size, &job->node->address))
+        return false;
+    node = takt_redis_cluster_redirect(&job->store->cluster, &redirection);
+    if (node == NULL) {
+        takt_redis_job_finish(job, TAKT_E_NOMEM);
+        return true;
+    }
+    job->sent = false;
+    job->ask = redirection.ask;
+    set_node(job, node);
+    if (++job->turns <= TURNS_MAX) {
+        takt_redis_job_go(job);
+        return true;
+    }
+    takt_redis_set_trouble(job->store, node, "the nodes of the cluster name each other for a slot",
+                           "");
+    pause_job(job, TAKT_E_STORE);
+    return true;
+}
+
 /* The server has answered with an error. */
 static void on_error(takt_redis_job *job, const takt_reply *reply)
 {
     takt_redis_store *store = job->store;
+    takt_redis_node *node = job->node;
     takt_redis_trouble trouble;
 
+    if (store->url.cluster && follow(job, reply))
+        return;
     takt_redis_judge(&trouble, reply->text, reply->size);
+    if (store->url.cluster && takt_redis_passes(&trouble, store->cluster.found)) {
+        takt_redis_set_trouble(store, node, trouble.text, trouble.word);
+        pause_job(job, trouble.code);
+        return;
+    }
     if (trouble.reaction == TAKT_REDIS_LOAD_SCRIPT) {
         send_again(job, &trouble);
         return;
     }
-    takt_redis_set_trouble(store, trouble.text, trouble.word);
+    takt_redis_set_trouble(store, node, trouble.text, trouble.word);
     takt_redis_job_finish(job, trouble.code);
     if (trouble.reaction == TAKT_REDIS_RECONNECT)
-        takt_redis_connection_leave(store->connection, false, trouble.code, trouble.text);
+        takt_redis_connection_leave(node->connection, false, trouble.code, trouble.text);
 }
 
 static void on_answered(takt_redis_command *command, const takt_reply *reply, int code)
@@ -251,12 +323,31 @@ static void on_answered(takt_redis_command *command, const takt_reply *reply, in
         takt_redis_job_finish(job, 0);
 }
 
+static void on_asked(takt_redis_command *command, const takt_reply *reply, int code)
+{
+    /* the script's own answer tells */
+    (void)command;
+    (void)reply;
+    (void)code;
+}
+
+/* Makes a node serve the next command, although its slot is still on its way. */
+static bool say_asking(takt_redis_job *job)
+{
+    static const char *const word[] = {"ASKING"};
+    static const size_t size[] = {6};
+
+    job->asking.answered = on_asked;
+    return takt_redis_connection_send(job->node->connection, &job->asking, 1, word, size);
+}
+
 void takt_redis_job_send(takt_redis_job *job)
 {
     takt_redis_store *store = job->store;
     takt_script_call *script_call = &store->script_call;
 
-    takt_list_remove(&job->link);
+    takt_list_remove(&job->pause.link);
+    job->node->used_ms = uv_now(store->loop);
     job->command.answered = on_answered;
     job->step = TAKT_REDIS_RUN;
     job->tries++;
@@ -268,7 +359,8 @@ void takt_redis_job_send(takt_redis_job *job)
         return;
     }
     job->keys = script_call->keys;
-    if (!takt_redis_connection_send(store->connection, &job->command, script_call->count,
+    if ((job->ask && !say_asking(job)) ||
+        !takt_redis_connection_send(job->node->connection, &job->command, script_call->count,
                                     script_call->arguments, script_call->sizes))
         takt_redis_job_finish(job, TAKT_E_NOMEM);
 }

@@ -6,7 +6,8 @@
  * answered for too long. A connection without an answer is closed, and all calls sent on it fail. A
  * call that was not sent yet waits for the next connection until its time-out. While there is no
  * server, the first call fails at once with the reason, and so do all later calls but claims:
- * claims wait, so that they are sent as soon as the server is back.
+ * claims wait, so that they are sent as soon as the server is back. In a cluster this holds for
+ * each node.
  */
 #include "store/redis/redis.h"
 
@@ -55,7 +56,7 @@ static void fail_later(takt_redis_store *store, takt_store_call *call, int statu
 }
 
 /* The status of a call that cannot succeed now; 0: it may succeed. */
-static int hopeless(takt_redis_store *store, const takt_store_call *call)
+static int hopeless(const takt_redis_store *store, const takt_store_call *call)
 {
     if (store->closing)
         return TAKT_E_CANCELED;
@@ -63,11 +64,16 @@ static int hopeless(takt_redis_store *store, const takt_store_call *call)
         return TAKT_E_STORE;
     if (strnlen(call->key, TAKT_KEY_SIZE_MAX + 1) > TAKT_KEY_SIZE_MAX)
         return TAKT_E_INVALID;
-    if (store->down && (call->op != TAKT_OP_CLAIM || !store->told)) {
-        store->told |= call->op != TAKT_OP_POLICY; /* a look at the policy reports to itself only */
-        return store->code;
-    }
     return 0;
+}
+
+/* The same for the server that has the call's ledger. */
+static int hopeless_at(takt_redis_node *node, const takt_store_call *call)
+{
+    if (node == NULL || !node->down || (call->op == TAKT_OP_CLAIM && node->told))
+        return 0;
+    node->told |= call->op != TAKT_OP_POLICY; /* a look at the policy reports to itself only */
+    return node->code;
 }
 
 static takt_redis_job *take_job(takt_redis_store *store)
@@ -77,15 +83,14 @@ static takt_redis_job *take_job(takt_redis_store *store)
     if (takt_list_empty(&store->idle)) {
         job = malloc(sizeof *job);
     } else {
-        job = TAKT_HOLDER(store->idle.next, takt_redis_job, link);
-        takt_list_remove(&job->link);
+        job = TAKT_HOLDER(store->idle.next, takt_redis_job, pause.link);
+        takt_list_remove(&job->pause.link);
     }
     if (job == NULL)
         return NULL;
-    takt_list_init(&job->link);
+    takt_list_init(&job->pause.link);
     job->store = store;
-    job->tries = 0;
-    job->keys = 0;
+    job->tries = job->keys = job->pause.count = 0;
     job->sent = false;
     return job;
 }
@@ -96,31 +101,40 @@ static void redis_submit(takt_store *base, takt_store_call *call)
     int status = hopeless(store, call);
     takt_redis_job *job = status == 0 ? take_job(store) : NULL;
 
-    if (job == NULL) {
+    if (job != NULL) {
+        job->call = call;
+        takt_redis_job_aim(job);
+        status = hopeless_at(job->node, call);
+    }
+    if (job == NULL || status != 0) {
+        if (job != NULL)
+            takt_list_append(&store->idle, &job->pause.link);
         fail_later(store, call, status != 0 ? status : TAKT_E_NOMEM);
         return;
     }
-    job->call = call;
     if (call->claim)
         store->worker = call->claim->worker;
     job->due_ns = takt_timeout_due(&store->timeout, uv_hrtime());
     takt_list_append(&store->jobs, &job->order);
-    if (takt_redis_connection_ready(store->connection) && takt_list_empty(&store->waiting))
-        takt_redis_job_send(job);
-    else
-        takt_list_append(&store->waiting, &job->link);
+    takt_redis_job_go(job);
     uv_ref((uv_handle_t *)&store->timer);
     set_timer(store);
 }
 
-static void fail_waiting(takt_redis_store *store, int status)
+static takt_redis_job *job_at(takt_link *link)
+{
+    return TAKT_HOLDER(link, takt_redis_job, pause.link);
+}
+
+/* Fails the jobs of a list: of those that wait for a node, or of those that pause. */
+static void fail_all(takt_link *list, int status)
 {
     takt_link waiting;
 
     takt_list_init(&waiting);
-    takt_list_move(&waiting, &store->waiting);
+    takt_list_move(&waiting, list);
     while (!takt_list_empty(&waiting))
-        takt_redis_job_finish(TAKT_HOLDER(waiting.next, takt_redis_job, link), status);
+        takt_redis_job_finish(job_at(waiting.next), status);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -150,19 +164,27 @@ static takt_redis_job *overdue(takt_redis_store *store)
     return job;
 }
 
+/* Of a job that was not sent, or has paused in vain. */
+static int status_of_late(const takt_redis_job *job)
+{
+    if (job->pause.count > 0)
+        return job->code;
+    return job->node != NULL && job->node->down ? job->node->code : TAKT_E_STORE_TIMEOUT;
+}
+
 static void give_up_overdue(takt_redis_store *store)
 {
     takt_redis_job *job = overdue(store);
 
     /* if this program was busy, the answer may have arrived already */
     if (job != NULL && job->sent)
-        takt_redis_connection_drain(store->connection);
+        takt_redis_connection_drain(job->node->connection);
     while ((job = overdue(store)) != NULL) {
         if (job->sent)
-            takt_redis_connection_leave(store->connection, true, TAKT_E_STORE_TIMEOUT,
+            takt_redis_connection_leave(job->node->connection, true, TAKT_E_STORE_TIMEOUT,
                                         "it does not answer in time");
         else
-            takt_redis_job_finish(job, store->down ? store->code : TAKT_E_STORE_TIMEOUT);
+            takt_redis_job_finish(job, status_of_late(job));
     }
 }
 
@@ -181,45 +203,77 @@ static void on_timer(uv_timer_t *timer)
         set_timer(store);
 }
 
-/* ---- the connection -------------------------------------------------------------------------- */
+/* ---- the nodes ------------------------------------------------------------------------------- */
 
-static void tell_way(takt_redis_store *store, int code)
+static takt_redis_store *store_of(const takt_redis_node *node)
+{
+    return node->options->data;
+}
+
+static void tell_way(takt_redis_store *store, int server, int code)
 {
     if (!store->closing && store->options.on_connection != NULL)
-        store->options.on_connection(store->options.data, 0, code);
+        store->options.on_connection(store->options.data, server, code);
 }
 
-static void on_ready(void *data)
+static void on_ready(takt_redis_node *node)
 {
-    takt_redis_store *store = data;
+    takt_redis_store *store = store_of(node);
 
-    store->was_ready = true;
-    if (store->hints != NULL)
-        takt_hints_hold(store->hints, false);
-    store->down = store->told = false;
-    takt_redis_forget_scripts(store);
-    tell_way(store, 0);
-    while (takt_redis_connection_ready(store->connection) && !takt_list_empty(&store->waiting))
-        takt_redis_job_send(TAKT_HOLDER(store->waiting.next, takt_redis_job, link));
+    tell_way(store, node->number, 0);
+    while (takt_redis_node_ready(node) && !takt_list_empty(&node->waiting))
+        takt_redis_job_send(job_at(node->waiting.next));
+    takt_redis_cluster_ready(&store->cluster);
 }
 
-static void on_lost(void *data, int code, const char *text)
+static void on_lost(takt_redis_node *node)
 {
-    takt_redis_store *store = data;
+    takt_redis_store *store = store_of(node);
 
-    if (store->hints != NULL)
-        takt_hints_hold(store->hints, true);
-    store->code = code;
-    memcpy(store->text, text, strlen(text) + 1);
+    memcpy(store->text, node->text, sizeof store->text);
     store->store.trouble = store->text;
-    if (store->was_ready) {
-        tell_way(store, code);
-    } else {
-        store->down = true;
-        store->told = store->told || !takt_list_empty(&store->waiting);
-        fail_waiting(store, code);
+    if (node->was_ready) {
+        tell_way(store, node->number, node->code);
+    } else if (node->number != 0 || !takt_redis_url_lists_nodes(&store->url) ||
+               node->seed + 1 >= store->url.seed_count) {
+        node->down = true;
+        node->told = node->told || !takt_list_empty(&node->waiting);
+        fail_all(&node->waiting, node->code);
     }
-    store->was_ready = false;
+    takt_redis_cluster_doubt(&store->cluster);
+}
+
+/* Jobs go to the nodes that have their ledgers now. */
+static void on_changed(void *data)
+{
+    takt_redis_store *store = data;
+    takt_link waiting;
+
+    takt_list_init(&waiting);
+    for (takt_link *at = store->cluster.nodes.next; at != &store->cluster.nodes; at = at->next)
+        takt_list_move(&waiting, &TAKT_HOLDER(at, takt_redis_node, link)->waiting);
+    while (!takt_list_empty(&waiting)) {
+        takt_redis_job *job = job_at(waiting.next);
+        takt_list_remove(&job->pause.link);
+        takt_redis_job_aim(job);
+        takt_redis_job_go(job);
+    }
+    takt_redis_listen_elsewhere(store);
+}
+
+static void on_gone(void *data, int number)
+{
+    takt_redis_store *store = data;
+
+    if (!store->closing && store->options.on_gone != NULL)
+        store->options.on_gone(store->options.data, number);
+}
+
+static void on_resumed(void *data, takt_link *link)
+{
+    (void)data;
+    takt_redis_job_aim(job_at(link));
+    takt_redis_job_go(job_at(link));
 }
 
 static void closed_one(takt_redis_store *store)
@@ -231,8 +285,9 @@ static void closed_one(takt_redis_store *store)
         return;
     for (takt_link *at = store->idle.next, *next; at != &store->idle; at = next) {
         next = at->next;
-        free(TAKT_HOLDER(at, takt_redis_job, link));
+        free(job_at(at));
     }
+    takt_redis_cluster_free(&store->cluster);
     takt_tls_trust_close(store->trust);
     takt_redis_url_close(&store->url);
     free(store);
@@ -240,9 +295,15 @@ static void closed_one(takt_redis_store *store)
         closed(data);
 }
 
-static void on_connection_closed(void *data)
+/* A node that was used again meanwhile is connected to again. */
+static void on_node_closed(takt_redis_node *node)
 {
-    closed_one(data);
+    takt_redis_store *store = store_of(node);
+
+    if (store->left > 0)
+        closed_one(store);
+    else if (!takt_list_empty(&node->waiting) && !takt_redis_node_connect(node))
+        fail_all(&node->waiting, TAKT_E_NOMEM);
 }
 
 static void on_timer_closed(uv_handle_t *handle)
@@ -250,10 +311,15 @@ static void on_timer_closed(uv_handle_t *handle)
     closed_one(handle->data);
 }
 
+static void on_cluster_timer_closed(uv_handle_t *handle)
+{
+    closed_one(TAKT_HOLDER(handle, takt_redis_store, cluster.timer));
+}
+
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-static const takt_redis_connection_events connection_events = {on_ready, on_lost, NULL,
-                                                               on_connection_closed};
+static const takt_redis_node_events node_events = {on_ready, on_lost, on_node_closed};
+static const takt_redis_cluster_events cluster_events = {on_changed, on_gone, on_resumed};
 
 static void fill(takt_redis_store *store, const takt_store_kind *kind, uv_loop_t *loop,
                  const takt_store_options *options)
@@ -264,14 +330,19 @@ static void fill(takt_redis_store *store, const takt_store_kind *kind, uv_loop_t
     store->loop = loop;
     store->options = *options;
     store->options.name_space = NULL;
-    store->part_closed = on_connection_closed;
     memcpy(store->name_space, options->name_space, strlen(options->name_space) + 1);
     takt_timeout_begin(&store->timeout, (uint64_t)timeout_us * 1000, uv_hrtime());
     store->process = getpid();
     takt_list_init(&store->jobs);
-    takt_list_init(&store->waiting);
     takt_list_init(&store->idle);
     takt_list_init(&store->failed);
+    store->cluster.options =
+        (takt_redis_node_options){.loop = loop,
+                                  .url = &store->url,
+                                  .trust = store->trust,
+                                  .timeout_ms = store->timeout.timeout_ns / 1000000 + 1,
+                                  .events = &node_events,
+                                  .data = store};
 }
 
 static int open_by(const takt_store_kind *kind, takt_redis_transport transport, bool sentinels,
@@ -291,10 +362,7 @@ static int open_by(const takt_store_kind *kind, takt_redis_transport transport, 
     if (code < 0)
         goto free_store;
     fill(opened, kind, loop, options);
-    opened->connection = takt_redis_connection_open(loop, &opened->url, opened->trust, NULL,
-                                                    opened->timeout.timeout_ns / 1000000 + 1,
-                                                    &connection_events, opened);
-    if (opened->connection == NULL) {
+    if (takt_redis_cluster_open(&opened->cluster, &cluster_events) < 0) {
         code = takt_fail(error, TAKT_E_NOMEM, "no memory for a store");
         goto free_store;
     }
@@ -313,13 +381,16 @@ free_store:
 /* Cancels the remaining calls when the store is closed, then closes everything. */
 static void cancel_all(takt_redis_store *store)
 {
-    store->left = store->hints != NULL ? 3 : 2;
-    fail_waiting(store, TAKT_E_CANCELED);
-    if (store->hints != NULL)
-        takt_hints_close(store->hints);
+    takt_link *nodes = &store->cluster.nodes;
+
+    store->left = 2; /* timers */
+    for (takt_link *at = nodes->next; at != nodes; at = at->next)
+        fail_all(&TAKT_HOLDER(at, takt_redis_node, link)->waiting, TAKT_E_CANCELED);
+    fail_all(&store->cluster.pausing, TAKT_E_CANCELED);
     uv_close((uv_handle_t *)&store->timer, on_timer_closed);
-    takt_redis_connection_close(store->connection); /* cancels the calls that were sent */
-    tell_failed(store);                             /* calls submitted by the callbacks */
+    uv_close((uv_handle_t *)&store->cluster.timer, on_cluster_timer_closed);
+    store->left += takt_redis_cluster_close(&store->cluster); /* cancels the calls that were sent */
+    tell_failed(store);                                       /* calls submitted by the callbacks */
 }
 
 static void redis_close(takt_store *base, void (*closed)(void *data), void *data)

@@ -3,7 +3,11 @@
  *
  * Decides which ledgers to listen to: those used in the last minute; if there are too many, the
  * first ones. On a new connection one subscription is tried first, to see which kind the server has
- * and our user may use; then the others follow.
+ * and our user may use; then the others follow, each in a command of its own: a cluster refuses
+ * commands about several slots.
+ *
+ * A slot that leaves a node takes its subscriptions with it. The node says so (sunsubscribe), and
+ * answers later subscriptions with MOVED. Such channels are deaf until they are reviewed.
  */
 #include "store/redis/subscribe.h"
 
@@ -15,19 +19,19 @@
 #include "base/list.h"
 #include "base/table.h"
 #include "redis/connection.h"
+#include "redis/slot_map.h"
 #include "store/redis/key.h"
 
 #define IDLE_MS 60000 /* a ledger not used for so long is unsubscribed */
-#define BATCH   64    /* channels in one command */
 
 /* The kind of subscription that works. */
 enum kind { SHARDED, PLAIN, NONE };
 
 static const struct {
-    const char *subscribe, *unsubscribe, *subscribed, *message;
+    const char *subscribe, *unsubscribe, *subscribed, *unsubscribed, *message;
 } words[] = {
-    {"SSUBSCRIBE", "SUNSUBSCRIBE", "ssubscribe", "smessage"},
-    {"SUBSCRIBE", "UNSUBSCRIBE", "subscribe", "message"},
+    {"SSUBSCRIBE", "SUNSUBSCRIBE", "ssubscribe", "sunsubscribe", "smessage"},
+    {"SUBSCRIBE", "UNSUBSCRIBE", "subscribe", "unsubscribe", "message"},
 };
 
 struct takt_hints {
@@ -47,20 +51,18 @@ struct channel {
     takt_link link; /* in recent */
     uint64_t asked_ms;
     bool own;
+    bool deaf;               /* not subscribed to: its slot has moved */
     const char *limit, *key; /* in `name`, after the channel's own name */
     char name[];
 };
 
-static void send_command(takt_hints *hints, const char *word, int count, const char *const *names,
-                         const size_t *sizes)
+static void send_command(takt_hints *hints, const char *word, const char *name, size_t size)
 {
-    const char *arguments[1 + BATCH] = {word};
-    size_t lengths[1 + BATCH] = {strlen(word)};
+    const char *arguments[] = {word, name};
+    size_t sizes[] = {strlen(word), size};
 
-    memcpy(arguments + 1, names, (size_t)count * sizeof *names);
-    memcpy(lengths + 1, sizes, (size_t)count * sizeof *sizes);
     /* without memory there are no hints */
-    (void)takt_redis_connection_send(hints->connection, NULL, 1 + count, arguments, lengths);
+    (void)takt_redis_connection_send(hints->connection, NULL, 2, arguments, sizes);
 }
 
 static bool listening(const takt_hints *hints)
@@ -72,12 +74,10 @@ static bool listening(const takt_hints *hints)
 
 static void send_one(takt_hints *hints, const struct channel *channel, bool subscribe)
 {
-    const char *name = channel->entry.key;
-
     if (listening(hints))
         send_command(hints,
-                     subscribe ? words[hints->kind].subscribe : words[hints->kind].unsubscribe, 1,
-                     &name, &channel->entry.size);
+                     subscribe ? words[hints->kind].subscribe : words[hints->kind].unsubscribe,
+                     channel->entry.key, channel->entry.size);
 }
 
 static void forget(takt_hints *hints, struct channel *channel)
@@ -87,15 +87,43 @@ static void forget(takt_hints *hints, struct channel *channel)
     free(channel);
 }
 
+static void drop(takt_hints *hints, struct channel *channel)
+{
+    send_one(hints, channel, false);
+    forget(hints, channel);
+}
+
 /* Drops the longest idle channel if it is idle for too long. */
-static void drop_idle(takt_hints *hints, uint64_t now_ms)
+static bool drop_idle(takt_hints *hints, uint64_t now_ms)
 {
     struct channel *oldest = TAKT_HOLDER(hints->recent.next, struct channel, link);
 
     if (takt_list_empty(&hints->recent) || now_ms - oldest->asked_ms < IDLE_MS)
-        return;
-    send_one(hints, oldest, false);
-    forget(hints, oldest);
+        return false;
+    drop(hints, oldest);
+    return true;
+}
+
+size_t takt_hints_drop_idle(takt_hints *hints)
+{
+    while (drop_idle(hints, uv_now(hints->loop)))
+        ;
+    return hints->table.count;
+}
+
+void takt_hints_review(takt_hints *hints,
+                       bool (*stays)(void *data, const char *limit, const char *key, bool own))
+{
+    for (takt_link *at = hints->recent.next, *next; at != &hints->recent; at = next) {
+        struct channel *channel = TAKT_HOLDER(at, struct channel, link);
+        next = at->next;
+        if (!stays(hints->options.data, channel->limit, channel->key, channel->own)) {
+            drop(hints, channel);
+        } else if (channel->deaf) {
+            channel->deaf = false;
+            send_one(hints, channel, true);
+        }
+    }
 }
 
 static struct channel *add(takt_hints *hints, const char *name, size_t size, const char *limit,
@@ -110,6 +138,7 @@ static struct channel *add(takt_hints *hints, const char *name, size_t size, con
     added->limit = memcpy(added->name + size, limit, limit_size);
     added->key = memcpy(added->name + size + limit_size, key, key_size);
     added->own = own;
+    added->deaf = false;
     added->entry.key = added->name;
     added->entry.size = size;
     takt_table_add(&hints->table, &added->entry);
@@ -129,7 +158,7 @@ static void want(takt_hints *hints, const char *limit, const char *key, const ch
 
     if (size == 0)
         return;
-    drop_idle(hints, now_ms);
+    (void)drop_idle(hints, now_ms);
     entry = takt_table_find(&hints->table, name, size);
     if (entry != NULL)
         wanted = TAKT_HOLDER(entry, struct channel, entry);
@@ -161,29 +190,20 @@ void takt_hints_want(takt_hints *hints, const char *limit, const char *key, uint
 /* Subscribes to the channel of a ledger that cannot exist: no limit's name is empty. */
 static void try_kind(takt_hints *hints, enum kind kind)
 {
-    char channel_name[TAKT_REDIS_KEY_SIZE];
-    const char *name = channel_name;
-    size_t size = takt_redis_key(channel_name, hints->options.name_space, "", "", "");
+    char name[TAKT_REDIS_KEY_SIZE];
+    size_t size = takt_redis_key(name, hints->options.name_space, "", "", "");
 
     hints->kind = kind;
     hints->trying = true;
-    send_command(hints, words[kind].subscribe, 1, &name, &size);
+    send_command(hints, words[kind].subscribe, name, size);
 }
 
 static void subscribe_all(takt_hints *hints)
 {
-    const char *names[BATCH];
-    size_t sizes[BATCH];
-    int count = 0;
-
     for (takt_link *at = hints->recent.next; at != &hints->recent; at = at->next) {
         struct channel *channel = TAKT_HOLDER(at, struct channel, link);
-        names[count] = channel->entry.key;
-        sizes[count++] = channel->entry.size;
-        if (count == BATCH || at->next == &hints->recent) {
-            send_command(hints, words[hints->kind].subscribe, count, names, sizes);
-            count = 0;
-        }
+        channel->deaf = false;
+        send_one(hints, channel, true);
     }
 }
 
@@ -218,28 +238,83 @@ static bool is_word(const takt_reply *reply, const char *word)
            memcmp(reply->text, word, reply->size) == 0;
 }
 
+enum { NO_SLOT = -1, ALL_SLOTS = -2 };
+
+/* The slot that is not heard here, as an error says; NO_SLOT: it says nothing of that. */
+static int deaf_slot(const takt_reply *reply)
+{
+    static const takt_redis_address nobody = {"-", 1};
+    static const char down[] = "CLUSTERDOWN";
+    takt_redis_redirection redirection;
+
+    if (reply->type != TAKT_REPLY_ERROR)
+        return NO_SLOT;
+    if (takt_redis_redirection_read(&redirection, reply->text, reply->size, &nobody))
+        return redirection.slot;
+    return strncmp(reply->text, down, strlen(down)) == 0 ? ALL_SLOTS : NO_SLOT;
+}
+
+static void tell_moved(takt_hints *hints)
+{
+    if (hints->options.on_moved)
+        hints->options.on_moved(hints->options.data);
+}
+
+/* The channels of a slot are not heard here. */
+static void go_deaf(takt_hints *hints, int slot)
+{
+    for (takt_link *at = hints->recent.next; at != &hints->recent; at = at->next) {
+        struct channel *channel = TAKT_HOLDER(at, struct channel, link);
+        channel->deaf |=
+            slot == ALL_SLOTS || takt_redis_slot(channel->entry.key, channel->entry.size) == slot;
+    }
+    tell_moved(hints);
+}
+
+static struct channel *find(takt_hints *hints, const takt_reply *name)
+{
+    takt_entry *entry = takt_table_find(&hints->table, name->text, name->size);
+
+    return entry ? TAKT_HOLDER(entry, struct channel, entry) : NULL;
+}
+
+/* The server has ended a subscription: we have forgotten those that we end. */
+static void on_unsubscribed(takt_hints *hints, struct channel *channel)
+{
+    if (channel == NULL)
+        return;
+    channel->deaf = true;
+    tell_moved(hints);
+}
+
 /* Reads ["message", CHANNEL, TEXT], or the answer to a subscription: ["subscribe", CHANNEL, COUNT].
  * Wake-ups sent before the subscription were missed, so the subscription counts as one. */
 static void on_pushed(void *data, const takt_reply *reply)
 {
     takt_hints *hints = data;
-    takt_entry *entry;
     struct channel *channel;
     bool sent, is_said;
 
-    if (hints->trying) {
-        on_tried(hints, reply->type == TAKT_REPLY_ARRAY);
+    if (hints->trying) { /* the channel that is tried may belong to another node */
+        on_tried(hints, reply->type == TAKT_REPLY_ARRAY || deaf_slot(reply) != NO_SLOT);
+        return;
+    }
+    if (deaf_slot(reply) != NO_SLOT) {
+        go_deaf(hints, deaf_slot(reply));
         return;
     }
     if (hints->kind == NONE || reply->type != TAKT_REPLY_ARRAY || reply->count != 3 ||
         reply[2].type != TAKT_REPLY_STRING)
         return;
+    channel = find(hints, &reply[2]);
+    if (is_word(&reply[1], words[hints->kind].unsubscribed)) {
+        on_unsubscribed(hints, channel);
+        return;
+    }
     sent = is_word(&reply[1], words[hints->kind].message);
     if (!sent && !is_word(&reply[1], words[hints->kind].subscribed))
         return;
     is_said = sent && reply[3].type == TAKT_REPLY_STRING;
-    entry = takt_table_find(&hints->table, reply[2].text, reply[2].size);
-    channel = entry ? TAKT_HOLDER(entry, struct channel, entry) : NULL;
     if (channel && (sent || channel->own))
         hints->options.on_hint(hints->options.data, channel->limit, channel->key, channel->own,
                                is_said ? reply[3].text : "", is_said ? reply[3].size : 0);

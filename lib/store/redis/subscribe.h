@@ -26,6 +26,9 @@ typedef struct takt_hints_options {
      * before. `by` is the message: the worker that knows the news already; "": none does. */
     void (*on_hint)(void *data, const char *limit, const char *key, bool own, const char *by,
                     size_t by_size);
+    /* In a cluster: a channel is no longer heard here, since its slot has moved. NULL: not wanted.
+     */
+    void (*on_moved)(void *data);
     void (*closed)(void *data); /* after takt_hints_close */
     void *data;
 } takt_hints_options;
@@ -38,6 +41,14 @@ takt_hints *takt_hints_open(uv_loop_t *loop, takt_redis_connection *beside,
 /* This client uses a ledger: listens to it for a while, and if `worker` is not 0, to the channel of
  * that worker. Never fails: without memory there are no hints. */
 void takt_hints_want(takt_hints *hints, const char *limit, const char *key, uint64_t worker);
+
+/* Drops the channels of ledgers that are on another server now: stays() tells whether one stays.
+ * `own` as in on_hint. Those that stay, but are no longer heard, are subscribed to again. */
+void takt_hints_review(takt_hints *hints,
+                       bool (*stays)(void *data, const char *limit, const char *key, bool own));
+
+/* Drops the channels that have not been used for a minute. Returns how many are left. */
+size_t takt_hints_drop_idle(takt_hints *hints);
 
 /* While held, a lost connection is not made again, since the store's own connection is lost,
  * too. */

@@ -15,6 +15,7 @@ struct server {
     char socket[96];
     char url[160]; /* by the socket */
     int port;      /* plain; 0: none */
+    int bus;       /* of a node of a cluster, to the others; 0: none */
     int tls_port;  /* 0: none */
 };
 
