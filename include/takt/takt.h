@@ -105,6 +105,13 @@ typedef struct takt_hold {
     int64_t fence;
 } takt_hold;
 
+/* A slot of an inner limit, of a permit that waits for an outer one; private. */
+typedef struct takt_passed {
+    struct takt_queue *queue;
+    int64_t slot_at_us;
+    int32_t cost;
+} takt_passed;
+
 /* A shadow waiter of a permit; private.  Its memory may have been used again: it is the same only
  * if `number` still is. */
 typedef struct takt_shadow_ref {
@@ -147,12 +154,15 @@ struct takt_permit {
     uint8_t outer_count; /* outer limits still to pass */
     uint8_t shadow;
     uint8_t shadow_count;
-    uint8_t uncharged;                /* granted without the store by its last limit */
-    uint8_t counted;                  /* by the ledger, among the waiters */
+    uint8_t uncharged; /* granted without the store by its last limit */
+    uint8_t counted;   /* by the ledger, among the waiters */
+    uint8_t passed_count;
     takt_hold holds[TAKT_LEVELS_MAX]; /* the innermost first */
     /* The queues of the outer limits, the next one last, and the costs there. */
     struct takt_queue *outer[TAKT_LEVELS_MAX - 1];
     int32_t outer_costs[TAKT_LEVELS_MAX - 1];
+    /* The slots that it has of inner limits while it waits for outer ones, the innermost first. */
+    takt_passed passed[TAKT_LEVELS_MAX - 1];
     takt_shadow_ref shadows[TAKT_SHADOWS_MAX]; /* the innermost first */
 };
 

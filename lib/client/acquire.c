@@ -82,7 +82,7 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
         return code;
     limit = levels.limits[0];
     client->asked = limit->base ? limit->base : limit; /* the next acquire mostly names it too */
-    permit->hold_count = permit->outer_count = 0;
+    permit->hold_count = permit->outer_count = permit->passed_count = 0;
     code = expect_outer(client, permit, request, &levels);
     queue = code == 0 ? queue_of(client, limit, takt_request_key(request, &levels, 0)) : NULL;
     if (!queue) {

@@ -228,6 +228,8 @@ static void fire_due(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
             continue;
         }
         permit->slot_at_us = slot_us;
+        if (permit->outer_count > 0)
+            takt_waiter_pass(queue, permit, slot_us);
         if (queue->numbers->concurrency > 0)
             takt_waiter_take(queue, permit, fence);
         takt_waiter_fire(scheduler, permit, 0);
@@ -257,7 +259,7 @@ static int64_t first_deadline(const takt_queue *queue)
 static bool is_idle(const takt_queue *queue, int64_t wake_us)
 {
     return wake_us == TAKT_NEVER && !queue->claims.in_flight && queue->coming == 0 &&
-           queue->holding.running == 0;
+           queue->gone_on == 0 && queue->holding.running == 0;
 }
 
 static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)

@@ -3,6 +3,27 @@
  */
 #include "scheduler/unused.h"
 
+#define LOOK_BACK 16 /* runs that a slot may be joined to */
+
+/* Joins a slot to those of its instant and cost, such as a burst of an inner limit that gave up:
+ * one call hands them all back. */
+static bool join(takt_slots *slots, const takt_run *run)
+{
+    for (int i = slots->run_count - 1; i >= 0 && i >= slots->run_count - LOOK_BACK; i--) {
+        takt_run *at = &slots->runs[slots->first + i];
+        bool same = at->cost == run->cost && at->whole == run->whole &&
+                    at->first.us == run->first.us && at->first.parts == run->first.parts;
+        if (same && run->count == 1 &&
+            (at->count == 1 || (at->step.us == 0 && at->step.parts == 0))) {
+            at->step = (takt_fraction){0, 0};
+            at->count++;
+            slots->count++;
+            return true;
+        }
+    }
+    return false;
+}
+
 void takt_unused_add(takt_scheduler *scheduler, takt_queue *queue, const takt_run *run)
 {
     bool heard =
@@ -10,7 +31,7 @@ void takt_unused_add(takt_scheduler *scheduler, takt_queue *queue, const takt_ru
 
     if (!heard || queue->numbers->rule_count == 0)
         return;
-    if (takt_slots_add(&queue->unused.slots, run, 1, 0) < 0) {
+    if (!join(&queue->unused.slots, run) && takt_slots_add(&queue->unused.slots, run, 1, 0) < 0) {
         scheduler->out_of_memory = true; /* the slots lapse */
         return;
     }

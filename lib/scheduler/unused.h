@@ -6,6 +6,9 @@
  * due.  Each run of slots needs a call of its own (takt_ledger_settle, for work that did not
  * begin), the last run first.  A rule takes back what no other worker can have been served from.
  *
+ * A permit that has slots of inner limits (`within`) and ends while it waits for an outer one hands
+ * those back too.
+ *
  * This call reports a change; all other calls of the scheduler state a situation.  So it is sent
  * once, even if it is lost.  Slots lapse if the store is lost, if no rule has charged for
  * them, and while the ledger may have changed (a hint).

@@ -4,6 +4,7 @@
 #include "scheduler/waiter.h"
 
 #include "scheduler/registry.h"
+#include "scheduler/unused.h"
 
 /* ---- what it holds --------------------------------------------------------------------------- */
 
@@ -13,6 +14,22 @@ void takt_waiter_take(takt_queue *queue, takt_permit *permit, int64_t fence)
     if (permit->hold_count++ == 0)
         permit->fence = fence;
     queue->holding.running++;
+}
+
+void takt_waiter_pass(takt_queue *queue, takt_permit *permit, int64_t slot_us)
+{
+    permit->passed[permit->passed_count++] = (takt_passed){queue, slot_us, permit->cost};
+    queue->gone_on++;
+}
+
+/* The slot of the last inner limit that it has passed. */
+static takt_passed unpass(takt_scheduler *scheduler, takt_permit *permit)
+{
+    takt_passed passed = permit->passed[--permit->passed_count];
+
+    passed.queue->gone_on--;
+    takt_registry_touch(scheduler, passed.queue);
+    return passed;
 }
 
 static void let_go(takt_scheduler *scheduler, takt_queue *queue)
@@ -28,6 +45,11 @@ void takt_waiter_drop(takt_scheduler *scheduler, takt_permit *permit)
         takt_queue *queue = permit->holds[--permit->hold_count].queue;
         if (queue) /* NULL: lost */
             let_go(scheduler, queue);
+    }
+    while (permit->passed_count > 0) {
+        takt_passed passed = unpass(scheduler, permit);
+        takt_run slot = {{passed.slot_at_us, 0}, {0, 0}, 1, 1, passed.cost, 0};
+        takt_unused_add(scheduler, passed.queue, &slot);
     }
     while (permit->outer_count > 0) {
         takt_queue *queue = permit->outer[--permit->outer_count];
@@ -120,6 +142,9 @@ static void withdraw(takt_scheduler *scheduler, takt_permit *permit, int status)
 {
     if (permit->status == 0) {
         put_back(scheduler, permit, last_fence(permit));
+        if (permit->passed_count > 0 &&
+            permit->passed[permit->passed_count - 1].queue == permit->queue)
+            (void)unpass(scheduler, permit);
         takt_waiter_drop(scheduler, permit);
         permit->slot_at_us = 0;
         permit->uncharged = false;
@@ -154,9 +179,17 @@ void takt_waiter_release(takt_scheduler *scheduler, takt_permit *permit)
     permit->state = TAKT_PERMIT_IDLE;
 }
 
+void takt_waiter_begin(takt_scheduler *scheduler, takt_permit *permit)
+{
+    while (permit->passed_count > 0)
+        (void)unpass(scheduler, permit);
+}
+
 void takt_waiter_grant(takt_scheduler *scheduler, takt_permit *permit)
 {
     permit->state = TAKT_PERMIT_GRANTED;
+    if (permit->outer_count == 0)
+        takt_waiter_begin(scheduler, permit);
     takt_list_remove(&permit->line);
     if (permit->hold_count > 0)
         takt_list_append(&scheduler->granted, &permit->line);

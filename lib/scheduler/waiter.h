@@ -37,11 +37,18 @@ takt_queue *takt_waiter_next_queue(takt_scheduler *scheduler, takt_permit *permi
 /* The permit gets one of the limit's permits, with that fencing number.  It is then fired. */
 void takt_waiter_take(takt_queue *queue, takt_permit *permit, int64_t fence);
 
+/* The permit has a slot of its queue's limit and goes on to an outer one.  If it ends before the
+ * outermost limit has granted it, the slot is handed back (unused.h). */
+void takt_waiter_pass(takt_queue *queue, takt_permit *permit, int64_t slot_us);
+
 /* Lets go of all that the permit holds, on all limits, and of its places in outer queues. */
 void takt_waiter_drop(takt_scheduler *scheduler, takt_permit *permit);
 
 /* A waiting permit's callback becomes due. */
 void takt_waiter_fire(takt_scheduler *scheduler, takt_permit *permit, int status);
+
+/* Its work begins: the slots of the inner limits are used. */
+void takt_waiter_begin(takt_scheduler *scheduler, takt_permit *permit);
 
 /* The permit is granted: its callback comes now, or tries have granted it. */
 void takt_waiter_grant(takt_scheduler *scheduler, takt_permit *permit);

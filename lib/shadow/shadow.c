@@ -61,6 +61,7 @@ static int64_t slot_of(const takt_shadow_waiter *shadow_waiter)
 static void begin_work(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter)
 {
     shadow_waiter->permit.state = TAKT_PERMIT_GRANTED;
+    takt_waiter_begin(shadows->scheduler, &shadow_waiter->permit); /* further levels enforce */
     shadow_waiter->granted_at_us = shadows->now_us;
     if (shadow_waiter->actual != TAKT_SHADOW_UNKNOWN && slot_of(shadow_waiter) != 0)
         takt_list_append(&shadows->settling, &shadow_waiter->settle);

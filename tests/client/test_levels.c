@@ -29,12 +29,15 @@ static int callbacks, last_status;
 
 static void open_world(int kind)
 {
-    static const char text[] = "limits:\n"
-                               "  - {name: job, concurrency: 1, within: team}\n"
-                               "  - {name: team, concurrency: 1, within: vendor}\n"
-                               "  - {name: vendor, concurrency: 1}\n"
-                               "  - {name: small, rules: [{rate: 1/h, burst: 5}], within: large}\n"
-                               "  - {name: large, rules: [{rate: 1/h, burst: 9}]}\n";
+    static const char text[] =
+        "limits:\n"
+        "  - {name: job, concurrency: 1, within: team}\n"
+        "  - {name: team, concurrency: 1, within: vendor}\n"
+        "  - {name: vendor, concurrency: 1}\n"
+        "  - {name: small, rules: [{rate: 1/h, burst: 5}], within: large}\n"
+        "  - {name: large, rules: [{rate: 1/h, burst: 9}]}\n"
+        "  - {name: day, rules: [{rate: 800/day, burst: 800}], within: whole}\n"
+        "  - {name: whole, rules: [{rate: 1/s}]}\n";
     takt_options options = {.store = url, .store_timeout_us = 60000000};
     takt_error error;
 
@@ -298,4 +301,25 @@ Test(levels, keys_that_no_limit_is_for_are_refused)
     cr_assert_eq(takt_check_request(policy, &request, &error), TAKT_E_INVALID);
     cr_assert_not_null(strstr(error.text, "more than 1024 bytes"), "%s", error.text);
     close_world(MEMORY);
+}
+
+/* Far more work than the outer limit can start in time: what gives up hands its inner tokens back.
+ * A part of one token stays, as for a slot that is used late. */
+EACH_STORE(who_gives_up_hands_its_inner_tokens_back)
+{
+    enum { JOBS = 100, KEPT = 3 };
+    static takt_permit permits[JOBS];
+    takt_request request = TAKT_REQUEST("day");
+
+    open_world(*kind);
+    memset(permits, 0, sizeof permits);
+    request.max_wait_us = 1500000;
+    for (int i = 0; i < JOBS; i++)
+        cr_assert_eq(takt_acquire(worker, &permits[i], &request, note), 0);
+    hear(JOBS);
+    do
+        look("day", NULL);
+    while (standing.remaining < 800 - KEPT);
+    cr_assert_leq(standing.remaining, 799);
+    close_world(*kind);
 }

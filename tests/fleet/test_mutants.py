@@ -358,7 +358,7 @@ MUTANTS = [
      '(head ? needed + 2 * before : 0);'),
     # handed back
     ('slots are handed back twice', 'scheduler/unused.c',
-     'if (takt_slots_add(&queue->unused.slots, run, 1, 0) < 0)',
+     'if (!join(&queue->unused.slots, run) && takt_slots_add(&queue->unused.slots, run, 1, 0) < 0)',
      'if (takt_slots_add(&queue->unused.slots, run, 1, 0) < 0 || takt_slots_add(&queue->unused.slots, run, 1, 0) < 0)'),
     ('slots that are used are handed back', 'scheduler/scheduler.c',
      'if (!permit) { takt_unused_add(scheduler, queue, &slot);',

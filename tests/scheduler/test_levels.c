@@ -5,6 +5,7 @@
 #include "rigs.h"
 #include "scheduler/claims.h"
 #include "scheduler/registry.h"
+#include "scheduler/unused.h"
 
 enum { OTHERS = 1100 /* more idle queues than are kept */ };
 
@@ -143,4 +144,110 @@ Test(scheduler_levels, who_loses_what_it_has_is_held_nowhere)
     cr_assert_eq(r.queue->holding.running, 0);
     cr_assert_eq(outer->waiters.total, 0);
     cr_assert_eq(outermost->coming, 0);
+}
+
+/* Its slot of the limit inside was due: it waits for the one around. */
+static void go_on(takt_permit *permit, int64_t slot_us)
+{
+    takt_award award = award_of(0, slot_us, 0, 1, 1);
+    takt_claim claim;
+
+    takt_scheduler_run(&r.s, NOW);
+    cr_assert_eq(takt_claims_next(&r.s, NOW, &claim), r.queue);
+    takt_scheduler_award(&r.s, r.queue, &award, NOW, NOW);
+    takt_scheduler_run(&r.s, NOW + slot_us + MS); /* two clocks drift apart */
+    cr_assert_eq(takt_scheduler_next_fired(&r.s), permit);
+    takt_waiter_acquire(&r.s, takt_waiter_next_queue(&r.s, permit), permit);
+}
+
+static void expect_handed_back(int64_t slot_us, int64_t count)
+{
+    takt_run run;
+
+    cr_assert_eq(takt_unused_next(&r.s, &run), r.queue);
+    cr_assert_eq(takt_run_slot(&run, 0), NOW + slot_us);
+    cr_assert_eq(run.count, count);
+    cr_assert_null(takt_unused_next(&r.s, &run));
+    cr_assert_eq(r.queue->gone_on, 0);
+}
+
+Test(scheduler_levels, who_gives_up_outside_hands_back_what_it_took_inside)
+{
+    go_on(&r.permits[0], 10 * MS);
+    cr_assert_eq(r.queue->gone_on, 1);
+    takt_waiter_leave(&r.s, &r.permits[0], TAKT_E_CANCELED);
+    expect_handed_back(10 * MS, 1);
+}
+
+Test(scheduler_levels, whose_deadline_is_over_outside_hands_back_what_it_took_inside)
+{
+    takt_waiter_leave(&r.s, &r.permits[0], 0);
+    r.permit_count = 0;
+    acquire(&r, 5, 1, SECOND);
+    takt_waiter_expect(&r.s, outer, 1, &r.permits[0]);
+    go_on(&r.permits[0], 10 * MS);
+    cr_assert_str_eq(pass(&r, 2 * SECOND), "a-6");
+    expect_handed_back(10 * MS, 1);
+}
+
+/* Its callback was due for the last time but one, and did not come: the slot is in hand again, so
+ * it is handed back once. */
+Test(scheduler_levels, a_slot_that_is_in_hand_again_is_handed_back_once)
+{
+    takt_award award = award_of(0, 10 * MS, 0, 1, 1);
+    takt_claim claim;
+
+    takt_scheduler_run(&r.s, NOW);
+    cr_assert_eq(takt_claims_next(&r.s, NOW, &claim), r.queue);
+    takt_scheduler_award(&r.s, r.queue, &award, NOW, NOW);
+    takt_scheduler_run(&r.s, NOW + 11 * MS);
+    cr_assert_eq(r.queue->gone_on, 1);
+    takt_waiter_leave(&r.s, &r.permits[0], 0);
+    cr_assert_eq(r.queue->gone_on, 0);
+    takt_scheduler_run(&r.s, NOW + 11 * MS);
+    expect_handed_back(10 * MS, 1);
+}
+
+Test(scheduler_levels, whose_work_begins_hands_nothing_back)
+{
+    takt_permit *permit = &r.permits[0];
+    takt_award award = award_of(11 * MS, 20 * MS, 0, 1, 1);
+    takt_claim claim;
+    takt_run run;
+
+    takt_waiter_leave(&r.s, permit, 0);
+    takt_waiter_expect(&r.s, outer, 1, permit);
+    takt_waiter_acquire(&r.s, r.queue, permit);
+    go_on(permit, 10 * MS);
+    takt_scheduler_run(&r.s, NOW + 11 * MS);
+    cr_assert_eq(takt_claims_next(&r.s, NOW + 11 * MS, &claim), outer);
+    takt_scheduler_award(&r.s, outer, &award, NOW + 11 * MS, NOW + 11 * MS);
+    takt_scheduler_run(&r.s, NOW + 21 * MS);
+    cr_assert_eq(takt_scheduler_next_fired(&r.s), permit);
+    cr_assert_eq(permit->passed_count + r.queue->gone_on, 0);
+    takt_waiter_release(&r.s, permit);
+    cr_assert_null(takt_unused_next(&r.s, &run));
+}
+
+/* A burst of the limit inside gives up: one call hands it back. */
+Test(scheduler_levels, the_slots_of_one_instant_are_handed_back_together)
+{
+    takt_award award = award_of(0, 10 * MS, 0, 3, 1);
+    takt_claim claim;
+
+    acquire(&r, 5, 1, ALWAYS);
+    acquire(&r, 5, 1, ALWAYS);
+    for (int i = 1; i < 3; i++)
+        takt_waiter_expect(&r.s, outer, 1, &r.permits[i]);
+    takt_scheduler_run(&r.s, NOW);
+    cr_assert_eq(takt_claims_next(&r.s, NOW, &claim), r.queue);
+    takt_scheduler_award(&r.s, r.queue, &award, NOW, NOW);
+    takt_scheduler_run(&r.s, NOW + 11 * MS);
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(takt_scheduler_next_fired(&r.s), &r.permits[i]);
+    for (int i = 0; i < 3; i++) {
+        takt_waiter_acquire(&r.s, takt_waiter_next_queue(&r.s, &r.permits[i]), &r.permits[i]);
+        takt_waiter_leave(&r.s, &r.permits[i], 0);
+    }
+    expect_handed_back(10 * MS, 3);
 }
