@@ -7,12 +7,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <takt/policy.h>
+
 #include "base/fail.h"
 #include "base/time_text.h"
 
 #define DEFAULT_PORT  6379
 #define SENTINEL_PORT 26379
 #define DB_MAX        99999
+
+#define REPLICAS_MAX           99
+#define REPLICA_TIMEOUT_MS     100 /* the default */
+#define REPLICA_TIMEOUT_MAX_US INT64_C(10000000)
 
 #define HOW_TO_WRITE "write redis://[USER[:PASSWORD]@]HOST[:PORT][,HOST...][/DB][?OPTIONS]"
 #define HOW_TO_WRITE_SENTINELS                                                                     \
@@ -256,6 +262,20 @@ static bool is(part what, const char *word)
     return what.size == strlen(word) && memcmp(what.at, word, what.size) == 0;
 }
 
+/* Whole milliseconds; outputs untouched on failure. */
+static int read_replica_timeout(takt_redis_url *url, part value, takt_error *error)
+{
+    char text[16];
+    int64_t us;
+
+    if (value.size == 0 || value.size >= sizeof text || !decode(value, text, sizeof text) ||
+        takt_parse_duration(text, &us, NULL) < 0 || us < 1000 || us % 1000 != 0 ||
+        us > REPLICA_TIMEOUT_MAX_US)
+        return bad(error, "replica_timeout= takes a time from 1ms to 10s, as in 100ms");
+    url->replica_timeout_ms = (int)(us / 1000);
+    return 0;
+}
+
 static int read_option(takt_redis_url *url, part name, part value, takt_error *error)
 {
     const struct {
@@ -294,23 +314,32 @@ static int read_option(takt_redis_url *url, part name, part value, takt_error *e
         url->hints = false;
         return 0;
     }
+    if (is(name, "replicas")) {
+        url->replicas = read_number(value, REPLICAS_MAX);
+        return url->replicas > 0 ? 0 : bad(error, "replicas= takes a number from 1 to 99");
+    }
+    if (is(name, "replica_timeout"))
+        return read_replica_timeout(url, value, error);
     if (is(name, "db") && url->transport == TAKT_REDIS_UNIX) {
         url->db = read_number(value, DB_MAX);
         return url->db >= 0 ? 0 : bad(error, "db= takes the number of a database");
     }
-    return bad(error,
-               url->primary[0] != '\0'
-                   ? "the options of Sentinels are sentinel_user=, sentinel_password_file=, "
-                     "password_file=, scripts=preloaded and hints=off, with "
-                     "rediss-sentinel:// also ca=, cert= and key=; " HOW_TO_ENCODE
-               : url->transport == TAKT_REDIS_TLS
-                   ? "the options of rediss:// are ca=, cert=, key=, password_file=, "
-                     "scripts=preloaded, hints=off and cluster=no; " HOW_TO_ENCODE
-               : url->transport == TAKT_REDIS_UNIX
-                   ? "the options of unix: are user=, db=, password_file=, "
-                     "scripts=preloaded, hints=off and cluster=no"
-                   : "the options of redis:// are password_file=, scripts=preloaded, "
-                     "hints=off and cluster=no (those of TLS belong to rediss://); " HOW_TO_ENCODE);
+    return bad(
+        error,
+        url->primary[0] != '\0'
+            ? "the options of Sentinels are sentinel_user=, sentinel_password_file=, "
+              "password_file=, scripts=preloaded, hints=off, replicas= and replica_timeout=, with "
+              "rediss-sentinel:// also ca=, cert= and key=; " HOW_TO_ENCODE
+        : url->transport == TAKT_REDIS_TLS
+            ? "the options of rediss:// are ca=, cert=, key=, password_file=, "
+              "scripts=preloaded, hints=off, replicas=, replica_timeout= and "
+              "cluster=no; " HOW_TO_ENCODE
+        : url->transport == TAKT_REDIS_UNIX
+            ? "the options of unix: are user=, db=, password_file=, "
+              "scripts=preloaded, hints=off, replicas=, replica_timeout= and cluster=no"
+            : "the options of redis:// are password_file=, scripts=preloaded, "
+              "hints=off, replicas=, replica_timeout= and cluster=no (those of TLS belong to "
+              "rediss://); " HOW_TO_ENCODE);
 }
 
 static int read_options(takt_redis_url *url, part from, takt_error *error)
@@ -346,6 +375,10 @@ int takt_redis_url_parse(takt_redis_url *url, takt_redis_transport transport, bo
         return code;
     if (url->authenticates && url->password_file[0] != '\0')
         return bad(error, "there is a password and a password_file: write one of them");
+    if (url->replica_timeout_ms > 0 && url->replicas == 0)
+        return bad(error, "replica_timeout= needs replicas=");
+    if (url->replicas > 0 && url->replica_timeout_ms == 0)
+        url->replica_timeout_ms = REPLICA_TIMEOUT_MS;
     if (url->sentinel_user[0] != '\0' && url->sentinel_password_file[0] == '\0')
         return bad(error, "sentinel_user= needs sentinel_password_file=");
     if (takt_redis_url_lists_nodes(url) && !url->cluster)

@@ -15,6 +15,8 @@
  *     scripts=preloaded     never SCRIPT LOAD: somebody else has loaded the scripts
  *     hints=off             no second connection that listens for wake-ups
  *     cluster=no            never follow a cluster to its other nodes
+ *     replicas=N            an award counts only if N replicas have it (docs/redis.md)
+ *     replica_timeout=      ... within this time; default: 100ms
  *     ca= cert= key=        rediss: trusted authorities, our certificate and key (PEM files)
  *     user= db=             unix: what the other URLs have places for
  *     sentinel_user= sentinel_password_file=      the login at the Sentinels
@@ -64,6 +66,8 @@ typedef struct takt_redis_url {
     bool preloaded;     /* never use SCRIPT LOAD */
     bool hints;
     bool cluster;                          /* follows a cluster to its other nodes */
+    int replicas;                          /* that must have an award; 0: none */
+    int replica_timeout_ms;                /* 0 without replicas */
     char primary[TAKT_REDIS_NAME_MAX + 1]; /* its name at Sentinels; "": not from Sentinels */
     takt_redis_address seeds[TAKT_REDIS_SEEDS_MAX]; /* the Sentinels, or the hosts listed */
     int seed_count;

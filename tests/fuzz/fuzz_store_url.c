@@ -88,6 +88,9 @@ static int check_redis(const char *text)
     require(url.authenticates == (url.password[0] != '\0'));
     require((url.cert[0] != '\0') == (url.key[0] != '\0'));
     require(url.transport == TAKT_REDIS_TLS || url.ca[0] == '\0');
+    require(url.replicas >= 0 && url.replicas <= 99);
+    require((url.replicas > 0) == (url.replica_timeout_ms > 0));
+    require(url.replica_timeout_ms <= 10000);
     check_place(&url);
     return 0;
 }

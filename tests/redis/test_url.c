@@ -96,6 +96,41 @@ Test(redis_url, options)
     cr_expect(url.preloaded && !url.hints && !url.authenticates);
 }
 
+Test(redis_url, replicas)
+{
+    static const struct {
+        const char *text;
+        int replicas, timeout_ms;
+        const char *says; /* NULL: it is well written */
+    } table[] = {
+        {"redis://h", 0, 0, NULL},
+        {"redis://h?replicas=1", 1, 100, NULL},
+        {"unix:/s?replica_timeout=10s&replicas=99", 99, 10000, NULL},
+        {"rediss-sentinel://s/main?replicas=2&replica_timeout=1ms", 2, 1, NULL},
+        {"redis://h?replicas=0", 0, 0, "1 to 99"},
+        {"redis://h?replicas=100", 0, 0, "1 to 99"},
+        {"redis://h?replicas=", 0, 0, "1 to 99"},
+        {"redis://h?replicas=1&replica_timeout=", 0, 0, "1ms to 10s"},
+        {"redis://h?replicas=1&replica_timeout=100", 0, 0, "1ms to 10s"},
+        {"redis://h?replicas=1&replica_timeout=1500us", 0, 0, "1ms to 10s"},
+        {"redis://h?replicas=1&replica_timeout=0ms", 0, 0, "1ms to 10s"},
+        {"redis://h?replicas=1&replica_timeout=11s", 0, 0, "1ms to 10s"},
+        {"redis://h?replica_timeout=1s", 0, 0, "needs replicas="},
+    };
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        takt_redis_url url;
+        takt_error error = {0};
+        cr_expect_eq(takt_redis_url_read(&url, table[i].text, &error),
+                     table[i].says ? TAKT_E_STORE_URL : 0, "%s", table[i].text);
+        if (table[i].says)
+            cr_expect_not_null(strstr(error.text, table[i].says), "%s", error.text);
+        else
+            cr_expect(url.replicas == table[i].replicas &&
+                      url.replica_timeout_ms == table[i].timeout_ms);
+    }
+}
+
 /* Every one holds the canary where a secret could be, also where it was put in the wrong place. */
 Test(redis_url, refuses_and_tells_nothing)
 {

@@ -53,6 +53,12 @@ void takt_redis_job_finish(takt_redis_job *job, int status)
     call->done(call);
 }
 
+/* A call that gives tokens or permits. */
+static bool is_award(const takt_store_call *call)
+{
+    return call->op == TAKT_OP_CLAIM || call->op == TAKT_OP_TRY;
+}
+
 /* ---- scripts --------------------------------------------------------------------------------- */
 
 static void on_loaded(takt_redis_command *command, const takt_reply *reply, int code)
@@ -127,6 +133,12 @@ static bool publish(takt_redis_job *job, takt_redis_step step)
     size_t sizes[] = {strlen(word), size, strlen(sign)};
     job->step = step;
     return takt_redis_connection_send(job->node->connection, &job->command, 3, arguments, sizes);
+}
+
+void takt_redis_job_conclude(takt_redis_job *job)
+{
+    if (!is_news(job->call) || !publish(job, TAKT_REDIS_SPUBLISH))
+        takt_redis_job_finish(job, job->call->status);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -210,8 +222,10 @@ static void on_result(takt_redis_job *job, const takt_reply *reply)
         tell_damage(store, call);
     if (call->op == TAKT_OP_CLAIM || call->op == TAKT_OP_POLICY)
         takt_redis_listen(store, call);
-    if (!is_news(call) || !publish(job, TAKT_REDIS_SPUBLISH))
-        takt_redis_job_finish(job, call->status);
+    if (job->node->durable != NULL && is_award(call))
+        job->step = TAKT_REDIS_ACKNOWLEDGE; /* the WAIT behind it is answered next */
+    else
+        takt_redis_job_conclude(job);
 }
 
 /* ---- other nodes ----------------------------------------------------------------------------- */
@@ -345,13 +359,16 @@ void takt_redis_job_send(takt_redis_job *job)
 {
     takt_redis_store *store = job->store;
     takt_script_call *script_call = &store->script_call;
+    takt_durable *durable = is_award(job->call) ? job->node->durable : NULL;
 
     takt_list_remove(&job->pause.link);
     job->node->used_ms = uv_now(store->loop);
+    job->sent = true;
+    if (durable != NULL && takt_durable_holds_back(durable, job))
+        return;
     job->command.answered = on_answered;
     job->step = TAKT_REDIS_RUN;
     job->tries++;
-    job->sent = true;
     script_call->about_us = takt_record_clock_us();
     script_call->keys = job->keys;
     if (!takt_script_call_write(script_call, store->name_space, job->call)) {
@@ -363,4 +380,7 @@ void takt_redis_job_send(takt_redis_job *job)
         !takt_redis_connection_send(job->node->connection, &job->command, script_call->count,
                                     script_call->arguments, script_call->sizes))
         takt_redis_job_finish(job, TAKT_E_NOMEM);
+    else if (durable != NULL && !takt_durable_follow(durable, job))
+        takt_redis_connection_leave(job->node->connection, true, TAKT_E_NOMEM,
+                                    "no memory to wait for its replicas");
 }

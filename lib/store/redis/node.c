@@ -121,6 +121,18 @@ static takt_redis_url *url_of(const takt_redis_node *node)
     return url;
 }
 
+/* False: no memory. */
+static bool open_durable(takt_redis_node *node)
+{
+    const takt_redis_node_options *options = node->options;
+
+    if (options->url->replicas == 0)
+        return true;
+    node->durable = takt_durable_open(options->loop, options->url->replicas,
+                                      options->url->replica_timeout_ms, options->durable_events);
+    return node->durable != NULL;
+}
+
 bool takt_redis_node_connect(takt_redis_node *node)
 {
     const takt_redis_node_options *options = node->options;
@@ -128,12 +140,18 @@ bool takt_redis_node_connect(takt_redis_node *node)
     if (node->connection != NULL || node->left > 0)
         return true;
     node->url = url_of(node);
-    if (node->url != NULL)
+    if (node->url != NULL && open_durable(node))
         node->connection =
             takt_redis_connection_open(options->loop, node->url, options->trust, &reply_max,
                                        options->timeout_ms, &connection_events, node);
-    if (node->connection == NULL)
+    if (node->durable != NULL)
+        takt_durable_use(node->durable, node->connection);
+    if (node->connection == NULL && node->durable != NULL)
+        takt_durable_close(node->durable, NULL, NULL);
+    if (node->connection == NULL) {
+        node->durable = NULL;
         free_url(node);
+    }
     node->was_ready = false;
     node->used_ms = uv_now(options->loop);
     return node->connection != NULL;
@@ -142,16 +160,20 @@ bool takt_redis_node_connect(takt_redis_node *node)
 bool takt_redis_node_close(takt_redis_node *node)
 {
     takt_redis_connection *connection = node->connection;
+    takt_durable *durable = node->durable;
     takt_hints *hints = node->hints;
 
     if (connection == NULL)
         return node->left > 0;
     node->connection = NULL;
     node->hints = NULL;
-    node->left = hints != NULL ? 2 : 1;
+    node->durable = NULL;
+    node->left = 1 + (hints != NULL) + (durable != NULL);
     node->down = node->told = node->lost = false;
     if (hints != NULL)
         takt_hints_close(hints);
     takt_redis_connection_close(connection);
+    if (durable != NULL)
+        takt_durable_close(durable, takt_redis_node_part_closed, node);
     return true;
 }

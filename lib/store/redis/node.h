@@ -12,6 +12,7 @@
 
 #include "redis/connection.h"
 #include "redis/slot_map.h"
+#include "store/redis/durable.h"
 #include "store/redis/subscribe.h"
 #include "store/store.h"
 
@@ -40,6 +41,7 @@ typedef struct takt_redis_node_options {
     takt_tls_trust *trust; /* NULL without TLS */
     uint64_t timeout_ms;
     const takt_redis_node_events *events;
+    const takt_durable_events *durable_events;
     void *data;
 } takt_redis_node_options;
 
@@ -51,6 +53,7 @@ struct takt_redis_node {
     int seed;                          /* of number 0: which seed of the URL it is */
     takt_redis_url *url;               /* of the connections; NULL: there are none */
     takt_redis_connection *connection; /* NULL: not connected, or closing */
+    takt_durable *durable;             /* NULL: awards do not wait for replicas */
     takt_hints *hints;                 /* NULL until the first claim was answered */
     takt_redis_load loads[TAKT_OPS];
     takt_link waiting; /* jobs not sent to a connection yet */

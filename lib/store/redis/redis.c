@@ -321,6 +321,16 @@ static void on_cluster_timer_closed(uv_handle_t *handle)
 static const takt_redis_node_events node_events = {on_ready, on_lost, on_node_closed};
 static const takt_redis_cluster_events cluster_events = {on_changed, on_gone, on_resumed};
 
+static void on_not_durable(takt_redis_job *job, int code, const char *text, const char *word)
+{
+    if (text != NULL)
+        takt_redis_set_trouble(job->store, job->node, text, word);
+    takt_redis_job_finish(job, code);
+}
+
+static const takt_durable_events durable_events = {takt_redis_job_send, takt_redis_job_conclude,
+                                                   on_not_durable};
+
 static void fill(takt_redis_store *store, const takt_store_kind *kind, uv_loop_t *loop,
                  const takt_store_options *options)
 {
@@ -342,6 +352,7 @@ static void fill(takt_redis_store *store, const takt_store_kind *kind, uv_loop_t
                                   .trust = store->trust,
                                   .timeout_ms = store->timeout.timeout_ns / 1000000 + 1,
                                   .events = &node_events,
+                                  .durable_events = &durable_events,
                                   .data = store};
 }
 
@@ -362,6 +373,13 @@ static int open_by(const takt_store_kind *kind, takt_redis_transport transport, 
     if (code < 0)
         goto free_store;
     fill(opened, kind, loop, options);
+    if ((uint64_t)opened->url.replica_timeout_ms >= opened->timeout.timeout_ns / 1000000) {
+        code = takt_fail(error, TAKT_E_STORE_URL,
+                         "redis: replica_timeout= must be shorter than the store's time-out, which "
+                         "is %d ms",
+                         (int)(opened->timeout.timeout_ns / 1000000));
+        goto free_store;
+    }
     if (takt_redis_cluster_open(&opened->cluster, &cluster_events) < 0) {
         code = takt_fail(error, TAKT_E_NOMEM, "no memory for a store");
         goto free_store;

@@ -2,8 +2,8 @@
  * redis.h: the Redis store from the inside.
  *
  * redis.c opens and closes it and handles time-outs; call.c takes one call from its first EVALSHA
- * to its answer; listen.c handles hints about the ledgers of such calls; cluster.h knows the node
- * that has a ledger.
+ * to its answer, durable.c waits for replicas; listen.c handles hints about the ledgers of such
+ * calls; cluster.h knows the node that has a ledger.
  */
 #ifndef TAKT_STORE_REDIS_REDIS_H
 #define TAKT_STORE_REDIS_REDIS_H
@@ -20,21 +20,23 @@
 
 typedef struct takt_redis_store takt_redis_store;
 
-/* The last command of a call: the script, or the hint to other workers. */
+/* What a call waits for: the script, the replicas, or the hint to other workers. */
 typedef enum takt_redis_step {
     TAKT_REDIS_RUN,
+    TAKT_REDIS_ACKNOWLEDGE, /* of an award, by replicas: durable.h */
     TAKT_REDIS_SPUBLISH,
     TAKT_REDIS_PUBLISH
 } takt_redis_step;
 
 /* A call that the store is working on. */
-typedef struct takt_redis_job {
+struct takt_redis_job {
     takt_redis_command command;
     takt_redis_store *store;
     takt_store_call *call;
     takt_link order;        /* among all jobs, by due_ns */
     takt_redis_pause pause; /* its link: in the list of jobs that wait for their node's connection,
-                             * of those that pause, or of those for reuse */
+                             * of those that pause or wait for
+                             * replicas, or of those for reuse */
     takt_redis_command asking; /* ASKING */
     takt_redis_node *node;     /* the one it is for; NULL: none has its slot */
     uint64_t due_ns;           /* by the clock of timeout.h */
@@ -45,7 +47,7 @@ typedef struct takt_redis_job {
     bool sent; /* sent to the connection */
     bool ask;  /* the node has been named for this call only */
     takt_redis_step step;
-} takt_redis_job;
+};
 
 struct takt_redis_store {
     takt_store store;
@@ -83,6 +85,9 @@ void takt_redis_job_go(takt_redis_job *job);
 
 /* Sends a job to its node, which is ready. */
 void takt_redis_job_send(takt_redis_job *job);
+
+/* The script has run, and its answer counts: sends the hint about it, if any, and finishes. */
+void takt_redis_job_conclude(takt_redis_job *job);
 
 /* Answers a job's call with that status; its outputs are filled. */
 void takt_redis_job_finish(takt_redis_job *job, int status);
