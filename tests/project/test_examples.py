@@ -89,10 +89,21 @@ def settle(report):
                  'settle: what was not needed is given back', said)
 
 
+def vendors(report):
+    """With the policies of docs/vendors.md, as one."""
+    page = (SOURCE.parent / 'docs' / 'vendors.md').read_text()
+    policies = re.findall(r'^```yaml\nlimits:\n(.*?)^```$', page, re.S | re.M)
+    said = run('vendors', policy='limits:\n' + ''.join(policies))
+    report.check(len(policies) == 3 and said.startswith('model: 429\nmodel: 200\nmail: 200\nshop: 200\nmodel: '),
+                 'vendors: all are called', said)
+    for left in ('model: 498 requests left', 'mail: 49950 recipients left', 'shop: 8 requests left'):
+        report.check(f'{left}\n' in said, f'vendors: {left}', said)
+
+
 def main():
     report = tap.Report()
     readme = (SOURCE.parent / 'README.md').read_text()
-    parts = {part.__name__: part for part in (worker, threads, api, jobs, priorities, settle)}
+    parts = {part.__name__: part for part in (worker, threads, api, jobs, priorities, settle, vendors)}
     names = sorted(path.stem for path in SOURCE.glob('*.c'))
     report.check(names == sorted(parts), 'every example is run here', names)
     for name in names:

@@ -338,18 +338,20 @@ static void on_done(CURL *handle, CURLcode result, void *data)
     takt_caller_answer_blot(&call->answer, call->secrets);
     if (!is_host_away(call, result))
         note_reached(call);
-    if (result == CURLE_OK && !call->is_abroad)
+    bool too_big =
+        call->answer.too_big || takt_caller_answer_has_long_line(&call->answer, handle, result);
+    if (result == CURLE_OK && !refused && !too_big)
+        takt_caller_settle(&call->caller->unsettled, call, &call->caller->options, status);
+    if (result == CURLE_OK && !call->is_abroad) /* the vendor's count has the real cost already */
         learn_from(call, status);
     if (refused) {
         snprintf(why, sizeof(why), "answered %ld, %s", status, refused);
         takt_job_dead(call->job, why);
-    } else if (call->answer.too_big ||
-               takt_caller_answer_has_long_line(&call->answer, handle, result)) {
+    } else if (too_big) {
         end_too_big(call, status);
     } else if (result != CURLE_OK) {
         end_by_failure(call, result);
     } else {
-        takt_caller_settle(&call->caller->unsettled, call, &call->caller->options, status);
         end_by_status(call, status);
     }
     takt_transfers_put(call->caller->transfers, handle);
