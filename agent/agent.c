@@ -15,6 +15,12 @@
 
 #define READ_SIZE 65536
 
+/* Also those of programs whose store is the agent. */
+static size_t count_held(const takt_agent *agent)
+{
+    return agent->held + takt_relays_held(agent->relays);
+}
+
 /* ---- the end --------------------------------------------------------------------------------- */
 
 static void end(takt_agent *agent)
@@ -37,6 +43,7 @@ static void end(takt_agent *agent)
     uv_close((uv_handle_t *)&agent->alarm, NULL);
     uv_close((uv_handle_t *)&agent->drain, NULL);
     uv_close((uv_handle_t *)&agent->slow, NULL);
+    takt_relays_close(agent->relays);
     if (agent->client)
         takt_close(agent->client, NULL, NULL);
     if (agent->defined_client)
@@ -47,7 +54,7 @@ static void on_drained(uv_timer_t *timer)
 {
     takt_agent *agent = timer->data;
 
-    if (agent->held > 0)
+    if (count_held(agent) > 0)
         agent->exit_status = 1;
     end(agent);
 }
@@ -74,11 +81,12 @@ static void refuse_waiters(takt_agent *agent)
 static void drain(takt_agent *agent)
 {
     agent->draining = true;
-    takt_message("draining: %zu waiters leave, %zu permits are held", agent->waiting, agent->held);
+    takt_message("draining: %zu waiters leave, %zu permits are held", agent->waiting,
+                 count_held(agent));
     takt_agent_status_tell(agent, "STOPPING=1");
     takt_agent_listen_no_more(agent);
     refuse_waiters(agent);
-    end_soon(agent, agent->held > 0 ? (uint64_t)agent->options.drain_us / 1000 : 0);
+    end_soon(agent, count_held(agent) > 0 ? (uint64_t)agent->options.drain_us / 1000 : 0);
 }
 
 static void on_signal(uv_signal_t *signal, int number)
@@ -103,6 +111,8 @@ static void on_left(takt_agent_connection *connection)
 
     if (connection->call)
         connection->call->connection = NULL;
+    takt_relay_close(connection->relay);
+    connection->relay = NULL;
     while (!takt_list_empty(&connection->waiters)) {
         connection->agent->figures.gone++;
         takt_agent_waiter_leave(
@@ -117,6 +127,8 @@ static void on_event(takt_client *client, const takt_event *event, void *data)
 {
     takt_agent *agent = data;
 
+    if (takt_relays_event(agent->relays, event))
+        return;
     if (client == agent->client && event->type == TAKT_EVENT_STORE_LOST) {
         agent->store_lost = true;
         snprintf(agent->store_trouble, sizeof(agent->store_trouble), "%s", event->text);
@@ -138,7 +150,7 @@ static void on_turn(uv_prepare_t *turn)
     takt_agent *agent = turn->data;
 
     takt_agent_connections_turn(agent);
-    if (agent->draining && !agent->ended && agent->held == 0)
+    if (agent->draining && !agent->ended && count_held(agent) == 0)
         end_soon(agent, 0);
 }
 

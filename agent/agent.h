@@ -25,7 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <takt/takt.h>
+#include <takt/relay.h>
 #include <uv.h>
 
 #include "base/heap.h"
@@ -112,8 +112,9 @@ struct takt_agent_connection {
     takt_agent_call *call;     /* likewise */
     takt_resp_out out;
     uv_write_t writing;
-    char *written;   /* bytes under way; NULL: none */
-    takt_link to_do; /* in agent->to_do: there is something to write, or to read on */
+    char *written;     /* bytes under way; NULL: none */
+    takt_link to_do;   /* in agent->to_do: there is something to write, or to read on */
+    takt_relay *relay; /* of a program whose store is the agent; NULL: it is none */
     takt_link waiters, permits, settled_later;
     unsigned settled_later_count;
 };
@@ -151,6 +152,7 @@ struct takt_agent {
     takt_policy *policy;
     takt_former_policies former;
     takt_client *client;
+    takt_relays *relays;
     bool store_lost;
     char store_trouble[256];
 
@@ -264,6 +266,10 @@ takt_agent_call *takt_agent_call_begin(takt_agent_connection *connection);
 
 /* Its answer is there, or it did not begin. Returns the connection; NULL: it has ended. */
 takt_agent_connection *takt_agent_call_end(takt_agent_call *call);
+
+/* ---- relay.c --------------------------------------------------------------------------------- */
+
+void takt_agent_relay(takt_agent_connection *connection, const takt_reply *words, int count);
 
 /* ---- limits.c -------------------------------------------------------------------------------- */
 

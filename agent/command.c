@@ -168,6 +168,7 @@ static const struct command {
     {"RESET", 2, 2, takt_agent_ledger, false},
     {"POLICY", 1, 1, takt_agent_tell_policy, false},
     {"DEFINE", 2, 256, takt_agent_define, false},
+    {"RELAY", 4, 8, takt_agent_relay, false},
     {"HELLO", 1, 7, do_hello, true},
     {"AUTH", 2, 3, do_auth, true},
     {"PING", 1, 2, do_ping, false},

@@ -40,6 +40,14 @@ static takt_options options_of(takt_agent *agent)
                           .data = agent};
 }
 
+/* That of programs which name none, if the policy does not either. */
+static const char *name_space_of(const takt_agent *agent)
+{
+    const char *name = takt_policy_namespace(agent->policy);
+
+    return name ? name : "default";
+}
+
 int takt_agent_limits_open(takt_agent *agent)
 {
     const char *path = takt_policy_file(agent->options.policy);
@@ -58,6 +66,11 @@ int takt_agent_limits_open(takt_agent *agent)
     code = takt_open(&agent->client, &agent->loop, agent->policy, &options, &error);
     if (code) {
         takt_message("%s", error.text[0] ? error.text : takt_strerror(code));
+        return takt_exit_status(code);
+    }
+    code = takt_relays_open(&agent->relays, agent->client, name_space_of(agent));
+    if (code) {
+        takt_message("%s", takt_strerror(code));
         return takt_exit_status(code);
     }
     return 0;

@@ -22,6 +22,11 @@ static void put(takt_agent_connection *connection, const char *bytes, size_t siz
         takt_agent_break_off(connection);
 }
 
+void takt_agent_reply_bytes(takt_agent_connection *connection, const char *bytes, size_t size)
+{
+    put(connection, bytes, size);
+}
+
 static void put_number(takt_agent_connection *connection, char type, int64_t number)
 {
     char line[LINE_SIZE], *at = line + sizeof(line);

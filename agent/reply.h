@@ -10,6 +10,9 @@ void takt_agent_reply_status(takt_agent_connection *connection, const char *text
 void takt_agent_reply_integer(takt_agent_connection *connection, int64_t integer);
 void takt_agent_reply_text(takt_agent_connection *connection, const char *text, size_t size);
 void takt_agent_reply_string(takt_agent_connection *connection, const char *text); /* NULL: nil */
+/* What already is an answer of the protocol. */
+void takt_agent_reply_bytes(takt_agent_connection *connection, const char *bytes, size_t size);
+
 void takt_agent_reply_nil(takt_agent_connection *connection);
 
 /* Followed by `count` values; of a map by twice as many. */

@@ -32,6 +32,9 @@ TAKT_EXPORT int takt_relays_open(takt_relays **relays, takt_client *client, cons
  * it first in its on_event. */
 TAKT_EXPORT int takt_relays_event(takt_relays *relays, const takt_event *event);
 
+/* The permits that programs hold; NULL is harmless. */
+TAKT_EXPORT size_t takt_relays_held(const takt_relays *relays);
+
 /* Closes all relays; what they share is freed when the loop runs next.  Call it before takt_close.
  * NULL is harmless. */
 TAKT_EXPORT void takt_relays_close(takt_relays *relays);

@@ -213,6 +213,7 @@ static void free_held(takt_desk *desk, int64_t holding)
         takt_ticket *ticket = TAKT_HOLDER(desk->held.next, takt_ticket, link);
         takt_list_remove(&ticket->link);
         desk->held_count--;
+        desk->relay->relays->held--;
         takt_release(&ticket->permit);
         free(ticket);
     }
@@ -307,6 +308,7 @@ void takt_counter_hold(takt_desk *desk, takt_ticket *ticket)
     ticket->desk = desk;
     takt_list_append(&desk->held, &ticket->link);
     desk->held_count++;
+    desk->relay->relays->held++;
 }
 
 /* Gives the slot back: its cost, and the permit with it. */

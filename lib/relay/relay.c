@@ -57,6 +57,11 @@ int takt_relays_event(takt_relays *relays, const takt_event *event)
            takt_counter_lost(event->permit);
 }
 
+size_t takt_relays_held(const takt_relays *relays)
+{
+    return relays != NULL ? relays->held : 0;
+}
+
 int takt_relay_open(takt_relay **relay, takt_relays *relays, takt_relay_send send, void *data)
 {
     takt_relay *opened = calloc(1, sizeof *opened);
@@ -219,8 +224,8 @@ static int open_relay(takt_relay *relay, const char *const *words, const size_t 
                          "other: update the older one");
     if (sizes[3] != strlen(name_space) || memcmp(words[3], name_space, sizes[3]) != 0)
         return takt_fail(error, TAKT_E_INVALID,
-                         "this agent serves the namespace \"%s\", not \"%.*s\": start one for it "
-                         "with --namespace and --listen, and name its socket",
+                         "this agent serves the namespace \"%s\", not \"%.*s\": start one whose "
+                         "policy names that one, with --listen, and name its socket",
                          name_space, (int)takt_min((int64_t)sizes[3], TAKT_NAME_SIZE_MAX),
                          words[3]);
     relay->opened = true;

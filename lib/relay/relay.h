@@ -27,6 +27,7 @@ struct takt_relays {
     takt_link asking;    /* desks that say it when the store has counted their waiters */
     uv_idle_t turn;      /* runs while a desk has something to say */
     uv_prepare_t look;   /* runs while one is asking */
+    size_t held;         /* permits of all programs */
     int64_t stated;      /* the number of the last statement of any desk */
     int handles;         /* handles to close */
 };
