@@ -8,7 +8,7 @@ import re
 import socketserver
 import threading
 
-from command import SOURCE, end, run, told
+from command import SOURCE, end, over_quota, run, told
 
 import redis_server
 from sentinels import NAME, watched
@@ -37,10 +37,10 @@ def commands(report, here):
             report.check(done.returncode == 69 and words in done.stdout, name, told(done))
 
 
-def mapped(here, fleet, number):
+def mapped(here, fleet, number, options=''):
     """A worker with its part of the jobs."""
     lines = here.write(f'jobs{number}', ''.join(f'{line}\n' for line in range(JOBS)))
-    return here.start('map', '-s', fleet.url, 'mail', '--rate', f'{RATE}/s', '-i', lines, '--log', f'{here.path}/log{number}', '--',
+    return here.start('map', '-s', fleet.url + options, 'mail', '--rate', f'{RATE}/s', '-i', lines, '--log', f'{here.path}/log{number}', '--',
                       'true')
 
 
@@ -64,6 +64,23 @@ def failovers(report, here):
             started = here.records(f'log{number}', 'start')
             report.check(status == 0 and sorted(record['line'] for record in started) == list(range(1, JOBS + 1)),
                          f'worker {number} has done each of its jobs, once', messages)
+
+
+def durable(report, here):
+    """With replicas=2 every replica has each award that was used: no failover gives a token twice."""
+    with watched(here.path) as fleet:
+        workers = [mapped(here, fleet, number, '?replicas=2&replica_timeout=300ms') for number in range(2)]
+        for count in (15, 45):
+            until_started(here, fleet, 0, count)
+            killed = fleet.kill_primary()
+            fleet.wait(lambda: fleet.primary() not in (None, killed), 'nobody is promoted')
+            killed.start()
+            fleet.wait(lambda: fleet.replicas_follow(2), 'the replicas never follow')
+        ends = [end(worker) for worker in workers]
+        report.check(all(status == 0 for status, _, _ in ends), 'work goes on after each kill', ends)
+        slots = [record['slot_us'] for number in range(2) for record in here.records(f'log{number}', 'start')]
+        found = over_quota(slots, RATE, 1000000, 1)
+        report.check(len(slots) == 2 * JOBS and found is None, 'each job has a slot, and the quota is kept', f'{found}, {ends}')
 
 
 class Liar(socketserver.StreamRequestHandler):
@@ -140,4 +157,4 @@ def logins(report, here):
 
 
 if __name__ == '__main__':
-    run(commands, failovers, demoted, logins)
+    run(commands, failovers, durable, demoted, logins)

@@ -10,13 +10,16 @@
 
 #define BULK(size, text) "$" #size "\r\n" text "\r\n"
 
-/* The first reply of a stream; the resp is freed with the test's process. */
+/* The first reply of a stream, valid until the next call. */
 static const takt_reply *parse(const char *bytes)
 {
-    takt_resp *resp = takt_resp_new(NULL);
+    static takt_resp *resp;
     const takt_reply *reply = NULL;
     const char *why;
 
+    if (resp == NULL)
+        resp = takt_resp_new(NULL);
+    cr_assert(takt_resp_restart(resp));
     cr_assert_eq(takt_resp_feed(resp, bytes, strlen(bytes), &why), 0);
     cr_assert_eq(takt_resp_next(resp, &reply, &why), 1, "%s", bytes);
     return reply;
