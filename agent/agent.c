@@ -28,6 +28,7 @@ static void end(takt_agent *agent)
     if (agent->ended)
         return;
     agent->ended = true;
+    takt_agent_status_last(agent);
     takt_agent_listen_no_more(agent);
     takt_agent_connections_turn(agent); /* the last answers */
     while (!takt_list_empty(&agent->connections))

@@ -105,9 +105,10 @@ struct takt_agent_connection {
     bool broken; /* it was not told all, and ends */
     bool ends;   /* closes when all is written */
     bool reads;
-    takt_resp *resp;           /* NULL: no part of a command is here */
-    size_t behind;             /* bytes received while it waits */
-    size_t read_now;           /* bytes received in this turn of the loop */
+    takt_resp *resp; /* NULL: no part of a command is here */
+    int refused;     /* code of what is wrong with its stream, behind the commands that are here */
+    size_t behind;   /* bytes received while it waits */
+    size_t read_now; /* bytes received in this turn of the loop */
     takt_agent_waiter *waiter; /* whose answer the next command waits for */
     takt_agent_call *call;     /* likewise */
     takt_resp_out out;
@@ -285,7 +286,8 @@ void takt_agent_tell_policy(takt_agent_connection *connection, const takt_reply 
 
 /* ---- status.c -------------------------------------------------------------------------------- */
 
-int takt_agent_status_open(takt_agent *agent); /* 0, or the exit status after a message */
+int takt_agent_status_open(takt_agent *agent);  /* 0, or the exit status after a message */
+void takt_agent_status_last(takt_agent *agent); /* the file gets the last figures of the clients */
 void takt_agent_status_close(takt_agent *agent);
 void takt_agent_status_tell(takt_agent *agent, const char *state); /* to the service manager */
 void takt_agent_info(takt_agent_connection *connection, const takt_reply *words, int count);

@@ -146,6 +146,8 @@ static void do_commands(takt_agent_connection *connection)
            !connection->call) {
         connection->behind = 0;
         code = takt_resp_next(connection->resp, &command, &why);
+        if (code == 0)
+            code = connection->refused;
         if (code == 0) {
             leave_resp(connection);
             return;
@@ -181,8 +183,8 @@ static void take(takt_agent_connection *connection, const char *bytes, size_t si
         return;
     }
     connection->behind += size;
-    /* what is wrong with the stream is told behind the commands before it */
-    (void)takt_resp_feed(connection->resp, bytes, size, &why);
+    if (connection->refused == 0)
+        connection->refused = takt_resp_feed(connection->resp, bytes, size, &why);
     do_commands(connection);
     if (connection->behind > BEHIND_MAX && !connection->closing) {
         takt_agent_reply_error(connection, "ERR",

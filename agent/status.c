@@ -356,14 +356,18 @@ int takt_agent_status_open(takt_agent *agent)
     return 0;
 }
 
+void takt_agent_status_last(takt_agent *agent)
+{
+    if (agent->watch && agent->options.metrics_file && !agent->watch->writes)
+        (void)write_now(agent->watch);
+}
+
 void takt_agent_status_close(takt_agent *agent)
 {
     takt_agent_watch *watch = agent->watch;
 
     if (!watch)
         return;
-    if (agent->options.metrics_file)
-        (void)write_now(watch);
     for (size_t i = 0; i < watch->count; i++) {
         free(watch->rows[i]->key);
         free(watch->rows[i]);

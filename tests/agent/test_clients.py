@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""
+The examples of docs/agent.md as they are written, and four processes of each client library that share a limit through
+one agent: over the file store and over Redis. The agent's slots are what is judged: exactly at the rate, none lost.
+"""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+from agent import SOURCE, agent_place, end, ends, tap
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import redis_server  # noqa: E402  pylint: disable=wrong-import-position
+
+PAGE = (SOURCE / 'docs/agent.md').read_text(encoding='utf-8')
+PROCESSES, EACH = 4, 25
+GAP_US = 10_000  # 100/s
+
+# Prints the slot of each of its permits.
+LOOPS = {
+    'python': '''
+import redis, sys
+takt = redis.Redis(unix_socket_path=sys.argv[1], decode_responses=True)
+for _ in range(int(sys.argv[2])):
+    token, fence, slot_us, waited_us = takt.execute_command('ACQUIRE', 'mail')
+    print(slot_us)
+    takt.execute_command('RELEASE', token)
+''',
+    'ruby': '''
+require 'redis'
+takt = Redis.new(path: ARGV[0], read_timeout: 0)
+ARGV[1].to_i.times do
+  token, _fence, slot_us, _waited_us = takt.call('ACQUIRE', 'mail')
+  puts slot_us
+  takt.call('RELEASE', token)
+end
+''',
+    'php': '''<?php
+$takt = new Redis();
+$takt->connect($argv[1]);
+$takt->setOption(Redis::OPT_READ_TIMEOUT, -1);
+for ($i = 0; $i < (int)$argv[2]; $i++) {
+    [$token, $fence, $slot_us, $waited_us] = $takt->rawCommand('ACQUIRE', 'mail');
+    echo "$slot_us\\n";
+    $takt->rawCommand('RELEASE', $token);
+}
+''',
+    'node': '''
+const takt = require('redis').createClient({socket: {path: process.argv[2]}});
+takt.connect().then(async () => {
+  for (let i = 0; i < Number(process.argv[3]); i++) {
+    const [token, fence, slot_us, waited_us] = await takt.sendCommand(['ACQUIRE', 'mail']);
+    console.log(slot_us);
+    await takt.sendCommand(['RELEASE', token]);
+  }
+  await takt.quit();
+});
+''',
+    'shell': '''
+i=0
+while [ $i -lt "$2" ]; do
+    redis-cli -s "$1" --raw acquire mail | sed -n 3p
+    i=$((i + 1))
+done
+''',
+}
+# How each is run, and how its library shows that it is there.
+RUN = {
+    'python': (['/usr/bin/python3'], ['/usr/bin/python3', '-c', 'import redis']),
+    'ruby': (['ruby'], ['ruby', '-e', "require 'redis'"]),
+    'php': (['php'], ['php', '-r', 'new Redis();']),
+    'node': (['node'], ['node', '-e', "require('redis')"]),
+    'shell': (['sh'], ['redis-cli', '--version']),
+}
+NAMES = {'python': 'python', 'ruby': 'ruby', 'php': 'php', 'js': 'node', 'sh': 'shell'}
+
+
+def is_there(here, language):
+    command = RUN[language][1]
+    return shutil.which(command[0]) and subprocess.run(command, env=here.environment, capture_output=True,
+                                                       check=False).returncode == 0
+
+
+def examples():
+    """The programs of the page by their language, as they are written."""
+    return {NAMES[kind]: text for kind, text in re.findall(r'```(\w+)\n(.*?)```', PAGE, re.DOTALL)
+            if kind in NAMES and '/run/takt/agent.sock' in text and 'sending to' in text}
+
+
+def shows(report, here, language, text):
+    if language == 'php':
+        text = f'<?php\n{text}'
+    here.write(f'example-{language}', text.replace('/run/takt/agent.sock', here.socket))
+    done = ends.run([*RUN[language][0], str(here.path / f'example-{language}')], env=here.environment, text=True,
+                    capture_output=True, stdin=subprocess.DEVNULL)
+    report.check(done.returncode == 0 and done.stdout == 'sending to ann@example.org\nsending to bob@example.org\n',
+                 f'{language}: the example of the page runs', done.stdout + done.stderr)
+
+
+def paces(report, here, language, store):
+    here.write(language, LOOPS[language])
+    processes = [subprocess.Popen([*RUN[language][0], str(here.path / language), here.socket, str(EACH)], text=True,
+                                  env=here.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE) for _ in range(PROCESSES)]
+    slots, said = [], ''
+    for process in processes:
+        out, err = process.communicate(timeout=ends.DEADLINE)
+        slots += [int(line) for line in out.split()]
+        said += err
+    slots.sort()
+    near = [b - a for a, b in zip(slots, slots[1:]) if b - a < GAP_US]
+    report.check(len(slots) == PROCESSES * EACH, f'{language}, {store}: nothing is lost', f'{len(slots)}: {said}')
+    report.check(not near, f'{language}, {store}: the rate is kept exactly', near)
+
+
+def all_languages(report, here, store):
+    found = examples()
+    report.check(sorted(found) == sorted(LOOPS), f'{store}: the page has an example for each', sorted(found))
+    for language in LOOPS:
+        if not is_there(here, language):
+            report.skip(f'{language}, {store}', 'its library is not installed')
+            continue
+        paces(report, here, language, store)
+        shows(report, here, language, found[language])
+
+
+def main():
+    report = tap.Report()
+    with agent_place() as here:
+        here.environment.setdefault('NODE_PATH', '/usr/share/nodejs:/usr/lib/nodejs')
+        agent = here.agent()
+        all_languages(report, here, 'file')
+        report.check(end(agent) == 0, 'the agent ends')
+        with redis_server.server(here.path) as redis:
+            agent = here.agent('--store', redis.url)
+            all_languages(report, here, 'redis')
+            clients = redis.say('client', 'list').splitlines()
+            report.check(len(clients) <= 3, 'the server has two connections of the agent at most, and ours', clients)
+            end(agent)
+    report.end()
+
+
+main()
