@@ -1,5 +1,6 @@
 /*
- * client.c: see client.h. Decides how long to wait for an answer; connection.c does the rest.
+ * client.c: see client.h. Decides how long to wait for an answer, and in a cluster which node to
+ * connect to; connection.c does the rest.
  */
 #include "redis/client.h"
 
@@ -13,6 +14,7 @@
 #include "base/fail.h"
 #include "redis/connection.h"
 #include "redis/reply_error.h"
+#include "redis/slot_map.h"
 
 #define TIMEOUT_US      INT64_C(1000000) /* the default */
 #define BYTES_MAX       (64 * 1024 * 1024)
@@ -28,6 +30,12 @@ struct takt_redis {
     uv_async_t anchor;   /* keeps the loop alive */
     uint64_t timeout_ns; /* 0: no time-out */
     takt_redis_options options;
+    int slot;                    /* of the key; -1: there is none */
+    takt_redis_command question; /* CLUSTER SLOTS */
+    bool asking;                 /* ... is under way: not ready yet */
+    bool moving;                 /* the connection is left for one to another node */
+    takt_redis_slot_map map;     /* as it was told last */
+    unsigned turns;              /* attempts to connect that have failed in a row */
     bool closing;
     int left; /* handles to close: the timer, the anchor, the connection */
 };
@@ -72,18 +80,85 @@ static void on_timer(uv_timer_t *timer)
 
 /* ---- the connection -------------------------------------------------------------------------- */
 
-static void on_ready(void *data)
+static void tell_ready(takt_redis *redis)
 {
-    takt_redis *redis = data;
-
+    redis->asking = false;
+    redis->turns = 0;
     if (redis->options.on_ready != NULL)
         redis->options.on_ready(redis->options.data);
+}
+
+static void set_address(takt_redis *redis, const takt_redis_address *address)
+{
+    if (redis->url.transport == TAKT_REDIS_UNIX)
+        redis->url.transport = TAKT_REDIS_TCP;
+    memcpy(redis->url.host, address->host, sizeof redis->url.host);
+    redis->url.port = address->port;
+}
+
+/* The answer to CLUSTER SLOTS. An error comes from a server that is no cluster. */
+static void on_located(takt_redis_command *command, const takt_reply *reply, int code)
+{
+    takt_redis *redis = command->data;
+    takt_redis_address here = {.port = redis->url.port};
+    const takt_redis_address *node = NULL;
+
+    (void)code;
+    if (reply == NULL || redis->closing)
+        return;
+    memcpy(here.host, redis->url.host, sizeof here.host);
+    if (takt_redis_slot_map_read(&redis->map, reply, &here) == 0)
+        node = takt_redis_slot_map_find(&redis->map, redis->slot);
+    if (node == NULL || takt_redis_address_same(node, &here)) {
+        tell_ready(redis);
+        return;
+    }
+    redis->moving = true;
+    takt_redis_connection_leave(redis->connection, false, TAKT_E_STORE,
+                                "the key is on another node");
+    set_address(redis, node);
+}
+
+static void on_ready(void *data)
+{
+    static const char *const words[] = {"CLUSTER", "SLOTS"};
+    static const size_t sizes[] = {7, 5};
+    takt_redis *redis = data;
+
+    if (redis->slot < 0 || !redis->url.cluster || redis->url.primary[0] != '\0') {
+        tell_ready(redis);
+        return;
+    }
+    redis->question.answered = on_located;
+    redis->question.data = redis;
+    redis->asking =
+        takt_redis_connection_send(redis->connection, &redis->question, 2, words, sizes);
+    if (!redis->asking)
+        tell_ready(redis);
+}
+
+/* The next of the hosts of the URL and the nodes that were known. */
+static void turn(takt_redis *redis)
+{
+    unsigned hosts = (unsigned)redis->url.seed_count;
+    unsigned count = hosts + (unsigned)redis->map.shard_count;
+    unsigned at;
+
+    if (redis->slot < 0 || redis->url.primary[0] != '\0' || count < 2)
+        return;
+    at = redis->turns++ % count;
+    set_address(redis, at < hosts ? &redis->url.seeds[at] : &redis->map.shards[at - hosts].primary);
 }
 
 static void on_lost(void *data, int code, const char *text)
 {
     takt_redis *redis = data;
+    bool moving = redis->moving;
 
+    redis->moving = redis->asking = false;
+    if (moving)
+        return;
+    turn(redis);
     if (redis->options.on_lost != NULL)
         redis->options.on_lost(redis->options.data, code, text);
 }
@@ -99,7 +174,13 @@ static void free_redis(takt_redis *redis)
 {
     takt_tls_trust_close(redis->trust);
     takt_redis_url_close(&redis->url);
+    takt_redis_slot_map_close(&redis->map);
     free(redis);
+}
+
+const takt_redis_url *takt_redis_server(const takt_redis *redis)
+{
+    return takt_redis_connection_server(redis->connection);
 }
 
 static void closed_one(takt_redis *redis)
@@ -173,7 +254,12 @@ int takt_redis_open(takt_redis **redis, uv_loop_t *loop, const char *url,
     opened->options = *options;
     opened->timeout_ns = timeout_us > 0 ? (uint64_t)timeout_us * 1000 : 0;
     opened->timer.data = opened->anchor.data = opened;
+    opened->slot = options->key ? takt_redis_slot(options->key, strlen(options->key)) : -1;
+    opened->options.key = NULL;
     code = takt_redis_url_read(&opened->url, url, error);
+    if (code == 0 && options->at)
+        set_address(opened, options->at);
+    opened->options.at = NULL;
     if (code == 0)
         code = takt_redis_url_find_password(&opened->url, error);
     if (code == 0 && opened->url.transport == TAKT_REDIS_TLS)
@@ -202,7 +288,7 @@ void takt_redis_close(takt_redis *redis)
 
 int takt_redis_is_ready(const takt_redis *redis)
 {
-    return !redis->closing && takt_redis_connection_ready(redis->connection);
+    return !redis->closing && !redis->asking && takt_redis_connection_ready(redis->connection);
 }
 
 static bool send_command(takt_redis *redis, takt_redis_command *command, int count,
@@ -265,6 +351,8 @@ int takt_redis_refused(takt_redis *redis, const takt_reply *reply, takt_error *e
     takt_redis_url_address(takt_redis_connection_server(redis->connection), address);
     takt_fail(error, trouble.code, "%s: %s%s%s%s", address, trouble.text, word ? " (" : "",
               trouble.word, word ? ")" : "");
+    if (strcmp(trouble.word, "MOVED") == 0 && redis->slot >= 0) /* it is looked for again */
+        trouble.reaction = TAKT_REDIS_RECONNECT;
     if (trouble.reaction == TAKT_REDIS_RECONNECT && !redis->closing)
         takt_redis_connection_leave(redis->connection, false, trouble.code, trouble.text);
     return trouble.code;

@@ -21,6 +21,7 @@
 #include <takt/error.h>
 
 #include "redis/reply.h"
+#include "redis/url.h"
 
 struct uv_loop_s; /* libuv's loop, declared here to avoid <uv.h> */
 
@@ -37,6 +38,13 @@ typedef struct takt_redis_options {
      * TAKT_E_STORE_SPACE before memory is allocated for it. */
     size_t reply_bytes_max;
     int reply_values_max;
+
+    /* A node of the URL's cluster to connect to, instead of the URL's own server. NULL: none. */
+    const takt_redis_address *at;
+    /* The key that all commands are about, or one with the same hash tag: in a cluster the client
+     * connects to the node that has it. Its user needs CLUSTER SLOTS then; a user who may not run
+     * it, and a server that is no cluster, are left as they are. NULL: none. */
+    const char *key;
 
     /* The connection is ready for commands. */
     void (*on_ready)(void *data);
@@ -60,6 +68,9 @@ typedef struct takt_redis_options {
  */
 int takt_redis_open(takt_redis **redis, struct uv_loop_s *loop, const char *url,
                     const takt_redis_options *options, takt_error *error);
+
+/* Where the client is connected or connects to; valid until the client is closed. */
+const takt_redis_url *takt_redis_server(const takt_redis *redis);
 
 /* 1: ready for commands; 0: not now, on_ready() follows. */
 int takt_redis_is_ready(const takt_redis *redis);

@@ -10,7 +10,7 @@ import time
 from program import SOURCE, ends
 from stream import DEADLINE, KEY, Stream, stream, tap, told
 
-NICETIES = {'client|setname', 'info', 'config|get'}
+NICETIES = {'client|setname', 'info', 'config|get', 'cluster|slots'}
 PAGE = (SOURCE / 'docs' / 'redis.md').read_text(encoding='utf-8')
 
 

@@ -37,8 +37,11 @@ static void on_lost(void *data, int code, const char *text)
 
 int takt_tool_open(takt_tool *tool)
 {
-    takt_redis_options options = {
-        .timeout_us = TIMEOUT_US, .on_ready = on_ready, .on_lost = on_lost, .data = tool};
+    takt_redis_options options = {.timeout_us = TIMEOUT_US,
+                                  .key = tool->key,
+                                  .on_ready = on_ready,
+                                  .on_lost = on_lost,
+                                  .data = tool};
     takt_error error = {0};
     int code;
 

@@ -1,7 +1,7 @@
 /*
  * list.c: lists the ledgers of a namespace in a server, on a connection and a loop of its own: SCAN
- * for their names, GET for their texts. A ledger that disappears meanwhile is left out; one that
- * SCAN returns twice is listed twice.
+ * for their names, GET for their texts; in a cluster one node after the other. A ledger that
+ * disappears meanwhile is left out; one that SCAN returns twice is listed twice.
  */
 #include "store/redis/list.h"
 
@@ -13,6 +13,7 @@
 
 #include "base/fail.h"
 #include "redis/client.h"
+#include "redis/slot_map.h"
 #include "store/redis/key.h"
 
 #define PORTION   "500"
@@ -30,6 +31,9 @@ typedef struct getting {
 struct listing {
     takt_redis *redis;
     takt_redis_command scan;
+    takt_redis_command question; /* CLUSTER SLOTS */
+    takt_redis_slot_map map;     /* of a cluster */
+    bool mapped;                 /* it is known whether it is one */
     char pattern[TAKT_REDIS_KEY_SIZE];
     char cursor[24];
     getting *gettings; /* the commands of the current batch */
@@ -198,9 +202,37 @@ static void scan(listing *list)
     (void)takt_redis_send(list->redis, &list->scan, 6, arguments, NULL);
 }
 
+/* A server that is no cluster, or a user who may not ask: there is one server. */
+static void on_located(takt_redis_command *command, const takt_reply *reply, int code)
+{
+    listing *list = command->data;
+    const takt_redis_url *server = takt_redis_server(list->redis);
+    takt_redis_address here = {.port = server->port};
+
+    (void)code;
+    if (list->closed || reply == NULL)
+        return;
+    list->mapped = true;
+    memcpy(here.host, server->host, sizeof here.host);
+    if (takt_redis_slot_map_read(&list->map, reply, &here) == 0 && list->map.shard_count > 0)
+        end(list, 0, NULL);
+    else
+        scan(list);
+}
+
 static void on_ready(void *data)
 {
-    scan(data);
+    static const char *const words[] = {"CLUSTER", "SLOTS"};
+    listing *list = data;
+    const takt_redis_url *server = takt_redis_server(list->redis);
+
+    if (list->mapped || !server->cluster || server->primary[0] != '\0') {
+        scan(list);
+        return;
+    }
+    list->question.answered = on_located;
+    list->question.data = list;
+    (void)takt_redis_send(list->redis, &list->question, 2, words, NULL);
 }
 
 static void on_lost(void *data, int code, const char *text)
@@ -219,15 +251,31 @@ static bool write_pattern(char pattern[TAKT_REDIS_KEY_SIZE], const char *name_sp
     return true;
 }
 
+/* Visits the server of the URL, or that node of its cluster. */
+static int visit(listing *list, const char *url, int64_t timeout_us, const takt_redis_address *at)
+{
+    takt_redis_options options = {
+        .timeout_us = timeout_us, .at = at, .on_ready = on_ready, .on_lost = on_lost, .data = list};
+    uv_loop_t loop;
+    int code;
+
+    if (uv_loop_init(&loop) != 0)
+        return takt_fail(list->error, TAKT_E_SYSTEM, "cannot make a loop");
+    strcpy(list->cursor, "0");
+    list->scans = list->under_way = 0;
+    list->closed = false;
+    code = takt_redis_open(&list->redis, &loop, url, &options, list->error);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    uv_loop_close(&loop);
+    return code != 0 ? code : list->code;
+}
+
 int takt_redis_list(const char *scheme, const char *rest, const takt_store_options *options,
                     size_t max, takt_list_found found, void *data, takt_error *error)
 {
-    listing list = {.cursor = "0", .left = max, .found = found, .data = data, .error = error};
-    takt_redis_options own = {
-        .timeout_us = options->timeout_us, .on_ready = on_ready, .on_lost = on_lost, .data = &list};
+    listing list = {.left = max, .found = found, .data = data, .error = error};
     size_t size = strlen(scheme) + strlen(rest) + 1;
     char *url = malloc(size);
-    uv_loop_t loop;
     int code;
 
     if (url == NULL || !write_pattern(list.pattern, options->name_space)) {
@@ -235,14 +283,11 @@ int takt_redis_list(const char *scheme, const char *rest, const takt_store_optio
         return takt_fail(error, TAKT_E_NOMEM, "no memory");
     }
     snprintf(url, size, "%s%s", scheme, rest);
-    if (uv_loop_init(&loop) != 0) {
-        free(url);
-        return takt_fail(error, TAKT_E_SYSTEM, "cannot make a loop");
-    }
-    code = takt_redis_open(&list.redis, &loop, url, &own, error);
-    uv_run(&loop, UV_RUN_DEFAULT);
-    uv_loop_close(&loop);
+    code = visit(&list, url, options->timeout_us, NULL);
+    for (int i = 0; code == 0 && i < list.map.shard_count && list.left > 0; i++)
+        code = visit(&list, url, options->timeout_us, &list.map.shards[i].primary);
+    takt_redis_slot_map_close(&list.map);
     free(list.gettings);
     free(url);
-    return code != 0 ? code : list.code;
+    return code;
 }

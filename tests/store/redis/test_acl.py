@@ -17,7 +17,7 @@ from redis_server import server  # noqa: E402
 USER = 'worker:pass'
 
 # What is asked for, and done without.
-NICETIES = {'client|setname', 'info', 'config|get'}
+NICETIES = {'client|setname', 'info', 'config|get', 'cluster|slots'}
 
 # What a limit can be.
 RATES = [

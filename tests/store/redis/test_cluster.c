@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "redis/client.h"
 #include "store/redis/cluster.h"
 #include "store/redis/key.h"
 #include "store/rig.h"
@@ -221,5 +222,100 @@ Test(cluster, slots_without_a_node, .timeout = 60)
     rig_close(&rig);
     open_at(cluster.nodes[2].url, TIMEOUT_US);
     cr_expect_eq(rig_take_each(&rig, &limit, 0, 60, 0), 60, "they are served again");
+    stop();
+}
+
+static void count_found(void *data, const char *limit, const char *key, const char *text,
+                        size_t size)
+{
+    (void)key;
+    cr_expect_str_eq(limit, "a");
+    cr_expect(text[0] == 'g' && size > 10);
+    ++*(int *)data;
+}
+
+/* The ledgers of all nodes are listed, whatever node is asked. */
+Test(cluster, ledgers_are_listed, .timeout = 60)
+{
+    takt_limit limit = rig_limit("a", 10, RIG_DAY, 10);
+    takt_store_options options = {.name_space = "test", .timeout_us = TIMEOUT_US};
+    takt_error error = {0};
+    int found = 0;
+
+    start(false);
+    cr_expect_eq(rig_take_each(&rig, &limit, 0, 90, 0), 90);
+    cr_expect_eq(takt_store_list(cluster.url, &options, 1000, count_found, &found, &error), 0, "%s",
+                 error.text);
+    cr_expect_eq(found, 90);
+    found = 0;
+    cr_expect_eq(takt_store_list(cluster.nodes[1].url, &options, 1000, count_found, &found, &error),
+                 0);
+    cr_expect_eq(found, 90);
+    stop();
+}
+
+struct talk {
+    takt_redis *redis;
+    takt_redis_command command;
+    int ready, answers, errors;
+};
+
+static void on_answered(takt_redis_command *command, const takt_reply *reply, int code)
+{
+    struct talk *talk = command->data;
+    takt_error error;
+
+    (void)code;
+    talk->answers += reply != NULL && reply->type != TAKT_REPLY_ERROR;
+    talk->errors += reply != NULL && reply->type == TAKT_REPLY_ERROR;
+    if (reply != NULL && reply->type == TAKT_REPLY_ERROR)
+        takt_redis_refused(talk->redis, reply, &error);
+}
+
+static void on_ready(void *data)
+{
+    ((struct talk *)data)->ready++;
+}
+
+static void say_get(struct talk *talk, const char *key)
+{
+    const char *words[] = {"GET", key};
+
+    talk->command = (takt_redis_command){.answered = on_answered, .data = talk};
+    cr_assert_eq(takt_redis_send(talk->redis, &talk->command, 2, words, NULL), 0);
+    for (int before = talk->answers + talk->errors; before == talk->answers + talk->errors;)
+        uv_run(&rig.loop, UV_RUN_ONCE);
+}
+
+/* A client of one key, as streams have it: it connects to the node of the key, and goes with it. */
+Test(cluster, a_client_of_one_key, .timeout = 60)
+{
+    start(false);
+    for (int i = 0; i < 6; i++) {
+        struct talk talk = {.redis = NULL};
+        char key[32];
+        takt_redis_options options = {.key = key, .on_ready = on_ready, .data = &talk};
+        int slot, from;
+        snprintf(key, sizeof key, "takt:jobs:{%d}", i);
+        cr_assert_eq(takt_redis_open(&talk.redis, &rig.loop, cluster.url, &options, NULL), 0);
+        while (talk.ready == 0)
+            uv_run(&rig.loop, UV_RUN_ONCE);
+        say_get(&talk, key);
+        cr_expect_eq(talk.answers, 1);
+        slot = cluster_slot(&cluster, key);
+        from = cluster_owner(&cluster, slot);
+        if (from != 0) {
+            cluster_move(&cluster, slot, from, 0);
+            say_get(&talk, key);
+            cr_expect_eq(talk.errors, 1, "MOVED");
+            while (!takt_redis_is_ready(talk.redis))
+                uv_run(&rig.loop, UV_RUN_ONCE);
+            say_get(&talk, key);
+            cr_expect_eq(talk.answers, 2);
+        }
+        takt_redis_close(talk.redis);
+        while (uv_loop_alive(&rig.loop) && uv_run(&rig.loop, UV_RUN_NOWAIT))
+            ;
+    }
     stop();
 }

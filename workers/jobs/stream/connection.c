@@ -92,6 +92,7 @@ int takt_stream_connection_open(takt_stream *stream, const char *url,
                                 const takt_stream_connection_events *events, takt_error *error)
 {
     takt_redis_options options = {.timeout_us = READ_TIMEOUT_US,
+                                  .key = stream->names.key,
                                   .on_ready = on_ready,
                                   .on_lost = on_reader_lost,
                                   .on_closed = events->closed,
