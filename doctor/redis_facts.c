@@ -165,9 +165,9 @@ static void tell_server(const takt_redis_facts *facts, takt_checkup *checkup, co
                           facts->uptime_s > 0 ? takt_checkup_span(facts->uptime_s * 1000000, span)
                                               : "");
     if (strcmp(facts->mode, "cluster") == 0)
-        takt_checkup_fail(checkup, TAKT_E_STORE, "cluster",
-                          "it is a node of a cluster, which takt does not support yet: name a "
-                          "server without cluster-enabled");
+        takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "cluster",
+                          "it is a node of a cluster, whose nodes takt follows; what is said here "
+                          "of the server is said of this node");
 }
 
 static void tell_eviction(const takt_redis_facts *facts, takt_checkup *checkup)
