@@ -193,7 +193,8 @@ int64_t takt_permits_claim_at(const takt_queue *queue, int64_t now_us)
 {
     int64_t used = in_use(queue), told = queue->holding.told;
 
-    if (queue->holding.unsure || told > used)
+    /* a holder that is woken hears what has become of its permits */
+    if (queue->holding.unsure || told > used || (queue->claims.nudged && told > 0))
         return now_us;
     if (told == 0 && (used == 0 || queue->numbers->concurrency == 0))
         return TAKT_NEVER;
