@@ -373,10 +373,11 @@ static int open_by(const takt_store_kind *kind, takt_redis_transport transport, 
     if (code < 0)
         goto free_store;
     fill(opened, kind, loop, options);
-    if ((uint64_t)opened->url.replica_timeout_ms >= opened->timeout.timeout_ns / 1000000) {
+    if (opened->url.replicas > 0 &&
+        (uint64_t)opened->url.replica_timeout_ms >= opened->timeout.timeout_ns / 1000000) {
         code = takt_fail(error, TAKT_E_STORE_URL,
-                         "redis: replica_timeout= must be shorter than the store's time-out, which "
-                         "is %d ms",
+                         "redis: replica_timeout= must be shorter than the store's time-out of "
+                         "%d ms",
                          (int)(opened->timeout.timeout_ns / 1000000));
         goto free_store;
     }

@@ -155,3 +155,20 @@ Test(durable, ends_while_waiting)
     kill(pair.replica.process, SIGCONT);
     end(&pair);
 }
+
+/* Replicas answer before the store's time-out, or every award would fail by it. */
+Test(durable, replicas_answer_within_the_time_out)
+{
+    struct rig rig;
+    takt_error error;
+
+    cr_expect_eq(rig_try_open(&rig, "redis://127.0.0.1:1?replicas=1&replica_timeout=1s", "test",
+                              1000000, &error),
+                 TAKT_E_STORE_URL);
+    cr_expect_str_eq(error.text,
+                     "redis: replica_timeout= must be shorter than the store's time-out of 1000 ms");
+    rig_close(&rig);
+    cr_assert_eq(rig_try_open(&rig, "redis://127.0.0.1:1", "test", 500, &error), 0, "%s",
+                 error.text);
+    rig_close(&rig);
+}
