@@ -470,8 +470,8 @@ void checker_quiet(checker *self)
         last_us = later(last_us,
                         later(definition_rest_at(&self->rules[i]), self->rules[i].vague_until_us));
     last_us = later(later(last_us, self->paced_until_us), self->brake_vague_until_us);
-    if (self->known && takt_ledger_expires_at(takt_fleet_ledger(self->fleet)) > last_us)
+    if (self->known && self->fleet->store.expires_at_us > last_us)
         checker_fail(self, 7, "the ledger stays for %lld us, and could go after %lld us",
-                     (long long)(takt_ledger_expires_at(takt_fleet_ledger(self->fleet)) - now_us),
+                     (long long)(self->fleet->store.expires_at_us - now_us),
                      (long long)(last_us - now_us));
 }

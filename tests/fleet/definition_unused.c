@@ -111,18 +111,29 @@ static void bucket_hand_back(definition *self, const takt_run *run, int64_t unti
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-/* The latest taken at that slot.  Where none was, of before a reset or the like: the latest of its
- * window; a log takes back none, and neither does a window that is over. */
-static void strike_token(definition *self, int64_t slot_us, int64_t cost)
+/* The latest token of that slot's window; -1: there is none.  A log takes back none, and neither
+ * does a window that is over: a sliding one still counts the window before the last. */
+static int latest_of_window(const definition *self, int64_t slot_us)
 {
     int64_t period_us = self->period_us;
-    int last = self->count - 1, at = last;
+    int at = self->kind == DEFINED_LOG ? -1 : self->count - 1;
+
+    while (self->kind == DEFINED_SLIDING && at >= 0 &&
+           self->taken[at].at_us / period_us > slot_us / period_us)
+        at--;
+    return at >= 0 && self->taken[at].at_us / period_us == slot_us / period_us ? at : -1;
+}
+
+/* The latest taken at that slot.  If none was, because of a reset or the like: the latest of its
+ * window. */
+static void strike_token(definition *self, int64_t slot_us, int64_t cost)
+{
+    int at = self->count - 1;
 
     while (at >= 0 && self->taken[at].at_us != slot_us)
         at--;
-    if (at < 0 && self->kind != DEFINED_LOG && last >= 0 &&
-        self->taken[last].at_us / period_us == slot_us / period_us)
-        at = last;
+    if (at < 0)
+        at = latest_of_window(self, slot_us);
     for (; at >= 0 && cost > 0; at--) {
         int64_t struck = self->taken[at].cost < cost ? self->taken[at].cost : cost;
         self->taken[at].cost -= struck;
