@@ -319,3 +319,65 @@ Test(cluster, a_client_of_one_key, .timeout = 60)
     }
     stop();
 }
+
+static void on_hint(void *data, const char *limit, const char *key)
+{
+    *(int *)data += strcmp(limit, "a") == 0 && strcmp(key, "k") == 0;
+}
+
+static bool is_listened_to(int node)
+{
+    return strstr(server_say(&cluster.nodes[node], "PUBSUB SHARDCHANNELS"), "{test/a/k}") != NULL;
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    (void)timer;
+}
+
+static void on_closed(void *data)
+{
+    *(bool *)data = true;
+}
+
+/* A worker that has claimed listens at the node of the ledger, and goes with the slot. */
+Test(cluster, hints_follow_their_slot, .timeout = 60)
+{
+    takt_limit limit = rig_limit("a", 10, RIG_DAY, 10);
+    struct rig_call call;
+    takt_store *listener;
+    uv_timer_t tick;
+    bool closed = false;
+    int hints = 0, slot, from, to;
+    takt_store_options options = {
+        .name_space = "test", .timeout_us = TIMEOUT_US, .on_hint = on_hint, .data = &hints};
+    takt_error error = {0};
+
+    start(false);
+    uv_timer_init(&rig.loop, &tick); /* a store that listens does not keep its loop alive */
+    uv_timer_start(&tick, on_tick, 1, 1);
+    cr_assert_eq(takt_store_open(&listener, &rig.loop, cluster.url, &options, &error), 0);
+    slot = slot_of("a", "k");
+    from = cluster_owner(&cluster, slot);
+    to = (from + 1) % SHARDS;
+    rig_call_init(&call, TAKT_OP_CLAIM, &limit, "k");
+    call.claim = (takt_claim){.worker = 1, .seq = 1};
+    takt_store_submit(listener, &call.call);
+    while (!call.done || !is_listened_to(from))
+        uv_run(&rig.loop, UV_RUN_ONCE);
+    cluster_move(&cluster, slot, from, to);
+    while (!is_listened_to(to))
+        uv_run(&rig.loop, UV_RUN_ONCE);
+    hints = 0;
+    rig_call_init(&call, TAKT_OP_BLOCK, &limit, "k");
+    call.call.for_us = 1000000;
+    cr_expect_eq(rig_run(&rig, &call), 0);
+    while (hints == 0)
+        uv_run(&rig.loop, UV_RUN_ONCE);
+    cr_expect(!is_listened_to(from));
+    takt_store_close(listener, on_closed, &closed);
+    while (!closed)
+        uv_run(&rig.loop, UV_RUN_ONCE);
+    uv_close((uv_handle_t *)&tick, NULL);
+    stop();
+}
