@@ -26,6 +26,7 @@ static const struct kind kinds[] = {
     {&takt_store_redis_sentinel, takt_doctor_redis, takt_doctor_redis_load_scripts},
     {&takt_store_rediss_sentinel, takt_doctor_redis, takt_doctor_redis_load_scripts},
     {&takt_store_unix, takt_doctor_redis, takt_doctor_redis_load_scripts},
+    {&takt_store_agent, takt_doctor_agent, NULL},
 };
 
 const char *takt_finding_level_name(takt_finding_level level)

@@ -26,6 +26,9 @@ def paces(report, here):
                        input=lines)
     report.check(mapped.returncode == 0 and sorted(mapped.stdout.split(), key=int) == lines.split(),
                  'takt map does all lines', mapped)
+    done = here.takt('doctor', '-s', store)
+    report.check(done.returncode == 0 and 'every operation of takt was tried' in done.stdout,
+                 'takt doctor tries every operation through the agent', done)
     told = here.takt('peek', '--store', store, '--json', '--rate', '200/s', 'paced')
     report.check(told.returncode == 0 and '"limit":' in told.stdout.replace(' ', ''), 'takt peek tells the limit', told)
 

@@ -273,6 +273,9 @@ def files(report, here):
     findings, done = look(here, 'memory:')
     report.check(done.returncode == 0 and is_told(findings, 'location', 'note', 'no other process shares'),
                  'memory shares nothing', told(done))
+    findings, done = look(here, f'agent:{here.path}/none')
+    report.check(done.returncode == 69 and is_told(findings, 'use', 'error', 'start one with takt-agent'),
+                 'no agent is there: 69', told(done))
 
 
 def which(report, here):
