@@ -134,7 +134,8 @@ void takt_agent_words_amount(takt_agent_words *words, takt_amount *amount, int64
     if (takt_agent_words_left(words) &&
         !is_number(words->at, INT64_MIN, INT64_MAX, &amount->amount))
         amount->unit = takt_agent_words_text(words, "the unit of COST", TAKT_UNIT_SIZE_MAX);
-    amount->amount = takt_agent_words_number(words, "COST", min, max);
+    amount->amount = takt_agent_words_number(
+        words, amount->unit ? "the number behind the unit of COST" : "COST", min, max);
 }
 
 bool takt_agent_words_end(takt_agent_words *words, const char *options)
