@@ -97,11 +97,12 @@ def slow_reader(report, here):
     """It asks and does not read."""
     client, reader = here.client(), here.client()
     reader.socket.settimeout(DEADLINE)
-    sent = Client.words('ECHO', b'x' * 60000) * 16
+    words = Client.words('ECHO', b'x' * 60000) * 16
+    left = words
     with contextlib.suppress(BlockingIOError):
         reader.socket.setblocking(False)
         while True:
-            reader.socket.send(sent)
+            left = left[reader.socket.send(left):] or words
     report.check(client.do('PING') == 'PONG', 'a slow reader disturbs nobody')
     reader.socket.setblocking(True)
     reader.socket.settimeout(DEADLINE)
