@@ -97,7 +97,9 @@ def is_as_the_page_says(report, here):
                  'docs/vendors.md: its jobs are done', told(done))
     left = {(name, rule['unit']): rule['remaining'] for name in ('model', 'mail', 'shop', 'shop-graphql')
             for rule in here.peek(name if 'shop' not in name else f'{name}:acme.example.com')['rules']}
-    report.check(left['model', 'requests'] == 459 and left['model', 'tokens'] == 149170 and left['shop', 'requests'] in (8, 9)
+    # the shop's bucket of 40 refills meanwhile, by two a second
+    report.check(left['model', 'requests'] == 459 and left['model', 'tokens'] == 149170
+                 and 8 <= left['shop', 'requests'] < 39
                  and left['mail', 'recipients'] == 49950 and left['shop-graphql', 'points'] >= 988,
                  'and its limits stand as they should', left)
 
