@@ -48,6 +48,15 @@ static const char *name_space_of(const takt_agent *agent)
     return name ? name : "default";
 }
 
+/* An agent as the store could be this one: each call would make it call itself, without end. */
+static bool is_agent(const takt_agent *agent)
+{
+    const char *store = agent->options.store;
+
+    store = store ? store : takt_policy_store(agent->policy);
+    return store && strncmp(store, "agent:", strlen("agent:")) == 0;
+}
+
 int takt_agent_limits_open(takt_agent *agent)
 {
     const char *path = takt_policy_file(agent->options.policy);
@@ -62,6 +71,11 @@ int takt_agent_limits_open(takt_agent *agent)
     if (status) {
         takt_message("%s", error.text);
         return status;
+    }
+    if (is_agent(agent)) {
+        takt_message("the store of an agent is not an agent: name a file or a server with --store, "
+                     "$TAKT_STORE or the policy's `store`");
+        return EX_USAGE;
     }
     code = takt_open(&agent->client, &agent->loop, agent->policy, &options, &error);
     if (code) {

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 
-from agent import AGENT, DEADLINE, Client, agent_place, end, ends, tap, until
+from agent import AGENT, DEADLINE, POLICY, Client, agent_place, end, ends, tap, until
 
 HOLDER = '''
 import socket, sys, signal
@@ -165,6 +165,21 @@ def password(report, here):
     end(agent)
 
 
+def own_store(report, here):
+    for name, url in [('the usual place', 'agent:'), ('its own socket', f'agent:{here.socket}')]:
+        for words, environment in [(['--store', url], {}), ([], {'TAKT_STORE': url})]:
+            refused = ends.run([AGENT, '--listen', here.socket, *words], env={**here.environment, **environment},
+                               cwd=here.path, text=True, capture_output=True)
+            report.check(refused.returncode == 64 and 'name a file or a server' in refused.stderr,
+                         f'an agent at {name} is no store of an agent, {"by --store" if words else "by TAKT_STORE"}',
+                         refused.stderr)
+    here.write('circle.yaml', f'store: "agent:{here.socket}"\n{POLICY}')
+    refused = ends.run([AGENT, '--listen', here.socket, '--policy', 'circle.yaml'], cwd=here.path, text=True,
+                       env={name: value for name, value in here.environment.items() if name != 'TAKT_STORE'},
+                       capture_output=True)
+    report.check(refused.returncode == 64, 'nor by its policy', refused.stderr)
+
+
 # Hands over the socket as a service manager does: as descriptor 3 of a process that knows its own number.
 ACTIVATE = '''
 import os, sys
@@ -222,7 +237,7 @@ def main():
         for part in (dead_client, frozen_client, malformed, slow_reader):
             part(report, here)
         report.check(end(agent) == 0, 'after all that the agent ends well')
-        for part in (few_files, password, socket_activation, status):
+        for part in (few_files, password, own_store, socket_activation, status):
             part(report, here)
     report.end()
 
