@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'cli'))
-from command import DEADLINE, SOURCE, Place, ends, tap, until  # noqa: E402, F401
+from command import DEADLINE, SOURCE, TAKT, Place, ends, tap, until  # noqa: E402, F401
 
 BUILD = pathlib.Path(os.environ.get('TAKT_BUILD') or SOURCE / 'build')
 AGENT = str(BUILD / 'agent/takt-agent')

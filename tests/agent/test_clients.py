@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 
-from agent import SOURCE, agent_place, end, ends, tap
+from agent import SOURCE, TAKT, agent_place, end, ends, tap
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import redis_server  # noqa: E402  pylint: disable=wrong-import-position
@@ -127,12 +127,43 @@ def all_languages(report, here, store):
         shows(report, here, language, found[language])
 
 
+def c_programs(report, here):
+    """The commands of the page whose store is the agent."""
+    text = re.search(r'```sh\n(takt run --store agent:.*?)```', PAGE, re.DOTALL)[1]
+    for name in ('job', 'send'):
+        here.write(name, f'#!/bin/sh\necho {name} "$@"\n')
+        (here.path / name).chmod(0o755)
+    here.write('list', 'ann\nbob\n')
+    (here.path / 'takt.yaml').rename(here.path / 'policy.yaml')  # the page has none
+    done = ends.run(['sh', '-ec', text.replace('agent:', f'agent:{here.socket}')], cwd=here.path, text=True,
+                    env={**here.environment, 'PATH': f'{pathlib.Path(TAKT).parent}:{here.environment["PATH"]}'},
+                    capture_output=True, stdin=subprocess.DEVNULL)
+    (here.path / 'policy.yaml').rename(here.path / 'takt.yaml')
+    report.check(done.returncode == 0 and sorted(done.stdout.split('\n')) == ['', 'job', 'send ann', 'send bob'],
+                 'the commands of the page with the store agent: run', done.stdout + done.stderr)
+
+
+def refused_shell(report, here):
+    """The example for a shell without a permit: a limit that is none, and no agent."""
+    text = examples()['shell']
+    for what, program in [('a limit that is none', text.replace('/run/takt/agent.sock', here.socket)
+                           .replace('acquire mail', 'acquire nowhere')),
+                          ('no agent', text.replace('/run/takt/agent.sock', f'{here.path}/none.sock'))]:
+        done = ends.run(['sh', '-c', program], env=here.environment, text=True, capture_output=True,
+                        stdin=subprocess.DEVNULL)
+        report.check(done.returncode != 0 and 'sending' not in done.stdout,
+                     f'shell, {what}: nothing is sent without a permit', done.stdout + done.stderr)
+
+
 def main():
     report = tap.Report()
     with agent_place() as here:
         here.environment.setdefault('NODE_PATH', '/usr/share/nodejs:/usr/lib/nodejs')
         agent = here.agent()
         all_languages(report, here, 'file')
+        c_programs(report, here)
+        if is_there(here, 'shell'):
+            refused_shell(report, here)
         report.check(end(agent) == 0, 'the agent ends')
         with redis_server.server(here.path) as redis:
             agent = here.agent('--store', redis.url)
