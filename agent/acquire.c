@@ -99,7 +99,9 @@ static bool read_asked(takt_agent_connection *connection, const takt_reply *firs
         return false;
     }
     code = takt_check_request(takt_agent_policy_of(agent, asked->limit), &asked->request, &error);
-    if (code != 0)
+    if (code == TAKT_E_NO_LIMIT)
+        takt_agent_refuse_limit(connection, asked->limit);
+    else if (code != 0)
         takt_agent_reply_error(connection, takt_agent_code(code), "%s",
                                error.text[0] ? error.text : takt_strerror(code));
     return code == 0;

@@ -282,6 +282,9 @@ int takt_agent_limits_open(takt_agent *agent); /* 0, or the exit status after a 
 void takt_agent_limits_reread(takt_agent *agent);
 void takt_agent_limits_free(takt_agent *agent);
 void takt_agent_define(takt_agent_connection *connection, const takt_reply *words, int count);
+/* Writes the error for a limit that no policy has. */
+void takt_agent_refuse_limit(takt_agent_connection *connection, const char *limit);
+
 void takt_agent_tell_policy(takt_agent_connection *connection, const takt_reply *words, int count);
 
 /* ---- status.c -------------------------------------------------------------------------------- */

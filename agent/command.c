@@ -152,32 +152,35 @@ static const struct command {
     const char *name;
     int min, max; /* words with the command itself */
     void (*run)(takt_agent_connection *connection, const takt_reply *words, int count);
-    bool of_anyone; /* before a password */
+    bool of_anyone;    /* before a password */
+    const char *words; /* behind its name, for a message */
 } commands[] = {
-    {"ACQUIRE", 2, 64, takt_agent_acquire, false},
-    {"RELEASE", 2, 16, takt_agent_release, false},
-    {"CANCEL", 2, 2, takt_agent_cancel, false},
-    {"TRY", 2, 64, takt_agent_try, false},
-    {"SETTLE", 2, 16, takt_agent_settle, false},
-    {"DETACH", 3, 3, takt_agent_detach, false},
-    {"PEEK", 2, 4, takt_agent_ledger, false},
-    {"BLOCK", 3, 5, takt_agent_ledger, false},
-    {"PENALIZE", 2, 5, takt_agent_ledger, false},
-    {"UNBLOCK", 2, 2, takt_agent_ledger, false},
-    {"LOWER", 3, 4, takt_agent_ledger, false},
-    {"RESET", 2, 2, takt_agent_ledger, false},
-    {"POLICY", 1, 1, takt_agent_tell_policy, false},
-    {"DEFINE", 2, 256, takt_agent_define, false},
-    {"RELAY", 4, 8, takt_agent_relay, false},
-    {"HELLO", 1, 7, do_hello, true},
-    {"AUTH", 2, 3, do_auth, true},
-    {"PING", 1, 2, do_ping, false},
-    {"ECHO", 2, 2, do_ping, false},
-    {"SELECT", 2, 2, do_select, false},
-    {"CLIENT", 2, 4, do_client, false},
-    {"COMMAND", 1, 64, do_command, false},
-    {"INFO", 1, 64, takt_agent_info, false},
-    {"QUIT", 1, 1, do_quit, true},
+    {"ACQUIRE", 2, 64, takt_agent_acquire, false,
+     " LIMIT[:KEY] [COST [UNIT] N]... [PRIORITY P] [WAIT MS] [WITHIN KEY]... [DETACH MS] [TAG T]"},
+    {"RELEASE", 2, 16, takt_agent_release, false, " TOKEN [COST [UNIT] N]..."},
+    {"CANCEL", 2, 2, takt_agent_cancel, false, " TAG"},
+    {"TRY", 2, 64, takt_agent_try, false,
+     " LIMIT[:KEY] [COST [UNIT] N]... [WITHIN KEY]... [DETACH MS] [STANDING]"},
+    {"SETTLE", 2, 16, takt_agent_settle, false, " TOKEN [COST [UNIT] N]..."},
+    {"DETACH", 3, 3, takt_agent_detach, false, " TOKEN MS"},
+    {"PEEK", 2, 4, takt_agent_ledger, false, " LIMIT[:KEY] [WATCH MS]"},
+    {"BLOCK", 3, 5, takt_agent_ledger, false, " LIMIT[:KEY] MS [REASON TEXT]"},
+    {"PENALIZE", 2, 5, takt_agent_ledger, false, " LIMIT[:KEY] [MS] [REASON TEXT]"},
+    {"UNBLOCK", 2, 2, takt_agent_ledger, false, " LIMIT[:KEY]"},
+    {"LOWER", 3, 4, takt_agent_ledger, false, " LIMIT[:KEY] N [UNIT]"},
+    {"RESET", 2, 2, takt_agent_ledger, false, " LIMIT[:KEY]"},
+    {"POLICY", 1, 1, takt_agent_tell_policy, false, ""},
+    {"DEFINE", 2, 256, takt_agent_define, false, " LIMIT [RATE R ...]... [CONCURRENCY N] ..."},
+    {"RELAY", 4, 8, takt_agent_relay, false, " ..."},
+    {"HELLO", 1, 7, do_hello, true, " [2|3] [AUTH USER PASSWORD] [SETNAME NAME]"},
+    {"AUTH", 2, 3, do_auth, true, " [USER] PASSWORD"},
+    {"PING", 1, 2, do_ping, false, " [TEXT]"},
+    {"ECHO", 2, 2, do_ping, false, " TEXT"},
+    {"SELECT", 2, 2, do_select, false, " 0"},
+    {"CLIENT", 2, 4, do_client, false, " SETNAME NAME, SETINFO FIELD VALUE, GETNAME or ID"},
+    {"COMMAND", 1, 64, do_command, false, ""},
+    {"INFO", 1, 64, takt_agent_info, false, ""},
+    {"QUIT", 1, 1, do_quit, true, ""},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -222,8 +225,8 @@ void takt_agent_command(takt_agent_connection *connection, const takt_reply *wor
     else if (command == end)
         refuse_unknown(connection, words->text);
     else if (count < command->min || count > command->max)
-        takt_agent_reply_error(connection, "ERR", "wrong number of arguments for %s",
-                               command->name);
+        takt_agent_reply_error(connection, "ERR", "wrong number of arguments for %s: write %s%s",
+                               command->name, command->name, command->words);
     else
         command->run(connection, words, count);
 }

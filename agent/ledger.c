@@ -222,8 +222,11 @@ void takt_agent_ledger(takt_agent_connection *connection, const takt_reply *firs
     if (code == 0)
         return;
     takt_agent_call_end(call);
-    takt_agent_reply_error(connection, takt_agent_code(code), "%s",
-                           code == TAKT_E_INVALID
-                               ? "a value is out of its range, or no rule counts the unit"
-                               : takt_strerror(code));
+    if (code == TAKT_E_NO_LIMIT)
+        takt_agent_refuse_limit(connection, told.limit);
+    else
+        takt_agent_reply_error(connection, takt_agent_code(code), "%s",
+                               code == TAKT_E_INVALID
+                                   ? "a value is out of its range, or no rule counts the unit"
+                                   : takt_strerror(code));
 }

@@ -11,6 +11,7 @@
 #include "agent.h"
 #include "kit/exit_status.h"
 #include "kit/message.h"
+#include "kit/text.h"
 #include "reply.h"
 #include "words.h"
 
@@ -29,6 +30,35 @@ takt_client *takt_agent_client_of(const takt_agent *agent, const char *limit)
 const takt_policy *takt_agent_policy_of(const takt_agent *agent, const char *limit)
 {
     return takt_get_policy(takt_agent_client_of(agent, limit));
+}
+
+static void offer_all(takt_suggestion *meant, const takt_policy *policy)
+{
+    for (size_t i = 0; policy && i < takt_policy_count(policy); i++)
+        takt_suggest_offer(meant, takt_policy_name(policy, i));
+}
+
+void takt_agent_refuse_limit(takt_agent_connection *connection, const char *limit)
+{
+    takt_agent *agent = connection->agent;
+    const takt_policy *policy = takt_get_policy(agent->client);
+    takt_suggestion meant;
+
+    takt_suggest_begin(&meant, limit);
+    offer_all(&meant, policy);
+    offer_all(&meant, agent->defined_policy);
+    if (meant.best)
+        takt_agent_reply_error(connection, "NOLIMIT",
+                               "the policy has no limit \"%s\"; did you mean \"%s\"?", limit,
+                               meant.best);
+    else if (takt_policy_count(policy) == 0)
+        takt_agent_reply_error(connection, "NOLIMIT",
+                               "there is no limit \"%s\": DEFINE it first, or start the agent with "
+                               "a --policy that has it",
+                               limit);
+    else
+        takt_agent_reply_error(connection, "NOLIMIT",
+                               "the policy has no limit \"%s\"; POLICY lists those it has", limit);
 }
 
 /* ---- the policy ------------------------------------------------------------------------------ */

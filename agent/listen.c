@@ -94,6 +94,17 @@ static int bind_path(uv_stream_t *listener, const char *path, const char *group)
     return failed ? failed : uv_listen(listener, BACKLOG, on_connection);
 }
 
+static bool has_folder(const char *path)
+{
+    char folder[PATH_SIZE];
+    const char *name = strrchr(path, '/');
+
+    if (!name || name == path)
+        return true;
+    snprintf(folder, sizeof(folder), "%.*s", (int)(name - path), path);
+    return access(folder, F_OK) == 0 || errno != ENOENT;
+}
+
 static int listen_at_path(takt_agent *agent)
 {
     const takt_agent_options *options = &agent->options;
@@ -121,6 +132,8 @@ static int listen_at_path(takt_agent *agent)
     if (!listener)
         return fail(path, strerror(ENOMEM));
     failed = bind_path(listener, path, options->group);
+    if (failed == UV_EACCES && !has_folder(path)) /* libuv makes no difference */
+        return fail(path, "there is no such folder; make it, or name another with --listen");
     return failed ? fail(path, uv_strerror(failed)) : 0;
 }
 

@@ -130,12 +130,14 @@ void takt_agent_words_target(takt_agent_words *words, char name[TAKT_NAME_SIZE_M
 
 void takt_agent_words_amount(takt_agent_words *words, takt_amount *amount, int64_t min, int64_t max)
 {
+    bool is_unit =
+        takt_agent_words_left(words) && strchr("+-.0123456789", words->at->text[0]) == NULL;
+
     amount->unit = NULL;
-    if (takt_agent_words_left(words) &&
-        !is_number(words->at, INT64_MIN, INT64_MAX, &amount->amount))
+    if (is_unit)
         amount->unit = takt_agent_words_text(words, "the unit of COST", TAKT_UNIT_SIZE_MAX);
     amount->amount = takt_agent_words_number(
-        words, amount->unit ? "the number behind the unit of COST" : "COST", min, max);
+        words, is_unit ? "the number behind the unit of COST" : "COST", min, max);
 }
 
 bool takt_agent_words_end(takt_agent_words *words, const char *options)

@@ -165,6 +165,13 @@ def password(report, here):
     end(agent)
 
 
+def no_folder(report, here):
+    refused = ends.run([AGENT, '--listen', f'{here.path}/none/agent.sock'], env=here.environment, cwd=here.path,
+                       text=True, capture_output=True)
+    report.check(refused.returncode == 71 and 'there is no such folder' in refused.stderr,
+                 'a socket needs its folder', refused.stderr)
+
+
 def own_store(report, here):
     for name, url in [('the usual place', 'agent:'), ('its own socket', f'agent:{here.socket}')]:
         for words, environment in [(['--store', url], {}), ([], {'TAKT_STORE': url})]:
@@ -237,7 +244,7 @@ def main():
         for part in (dead_client, frozen_client, malformed, slow_reader):
             part(report, here)
         report.check(end(agent) == 0, 'after all that the agent ends well')
-        for part in (few_files, password, own_store, socket_activation, status):
+        for part in (few_files, password, no_folder, own_store, socket_activation, status):
             part(report, here)
     report.end()
 
