@@ -84,7 +84,9 @@ static const struct row {
     {"WRONGTYPE", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE_FORMAT,
      "a key of takt holds something else: another program uses the same names"},
     {"ERR", "unknown command", TAKT_REDIS_FAIL_CALL, TAKT_E_STORE_ACCESS,
-     "it lacks a command that takt needs (EVALSHA, SCRIPT LOAD): it is too old, or renames it"},
+     "it lacks a command that takt needs (EVALSHA, SCRIPT LOAD): it is too old, renames it, or is "
+     "a "
+     "Sentinel, whose URL is redis-sentinel://HOST/NAME"},
     {"ERR", "unknown subcommand", TAKT_REDIS_FAIL_CALL, TAKT_E_STORE_ACCESS,
      "it lacks a command that takt needs (SCRIPT LOAD): it is too old"},
     {"ERR", "Protocol error", TAKT_REDIS_RECONNECT, TAKT_E_STORE, "it could not read what we sent"},

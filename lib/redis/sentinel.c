@@ -203,6 +203,10 @@ static void on_no_address(takt_redis_sentinel *sentinel, takt_sentinel_word word
     if (trouble.code == TAKT_E_STORE_ACCESS && strcmp(trouble.word, "NOPERM") == 0)
         trouble.text = "our user may not ask it; grant it +sentinel|get-master-addr-by-name "
                        "+subscribe +unsubscribe &" CHANNEL;
+    else if (trouble.code == TAKT_E_STORE_ACCESS && strcmp(trouble.word, "ERR") == 0)
+        trouble = (takt_redis_trouble){.code = TAKT_E_STORE,
+                                       .text = "it is no Sentinel: name a Sentinel's port, usually "
+                                               "26379, or write redis://HOST for a server"};
     if (word == TAKT_SENTINEL_UNKNOWN)
         snprintf(text, sizeof text, "it watches no primary named %s: see SENTINEL MASTERS there",
                  sentinel->url->primary);

@@ -32,7 +32,8 @@ def commands(report, here):
                 ('a name that nobody watches', fleet.url.replace(NAME, 'other'), 'it watches no primary named other'),
                 ('no Sentinel there', f'redis-sentinel://127.0.0.1:{redis_server.free_port()}/{NAME}', 'Connection refused'),
                 ('a server that is no Sentinel', f'redis-sentinel://127.0.0.1:{fleet.ports[fleet.servers[0]]}/{NAME}',
-                 'the Sentinel 127.0.0.1')]:
+                 'it is no Sentinel: name a Sentinel'),
+                ('a Sentinel as a server', f'redis://127.0.0.1:{fleet.ports[fleet.sentinels[0]]}', 'is a Sentinel, which keeps no data')]:
             done = here.takt('doctor', '-s', url)
             report.check(done.returncode == 69 and words in done.stdout, name, told(done))
 
