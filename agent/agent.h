@@ -100,9 +100,9 @@ struct takt_agent_connection {
     uint64_t number;
     char name[64];
     int protocol;  /* 2 or 3 */
-    bool is_known; /* it need not, or did, give the password */
+    bool is_known; /* it needs no password, or has given it */
     bool closing;
-    bool broken; /* it was not told all, and ends */
+    bool broken; /* an answer was lost for lack of memory: it ends */
     bool ends;   /* closes when all is written */
     bool reads;
     takt_resp *resp; /* NULL: no part of a command is here */
@@ -305,7 +305,7 @@ static inline void takt_agent_go_on(takt_agent_connection *connection)
         takt_list_append(&connection->agent->to_do, &connection->to_do);
 }
 
-/* There is no memory for what it must be told: it ends in this turn of the loop. */
+/* There is no memory for an answer: the connection ends in this turn of the loop. */
 static inline void takt_agent_break_off(takt_agent_connection *connection)
 {
     connection->broken = true;

@@ -1,6 +1,6 @@
 /*
- * words.h: reads the words of a command one after the other. The first one that cannot be meant is
- * answered with an error that says what to write; after it all functions do nothing.
+ * words.h: reads the words of a command one after the other. The first invalid word gets an error
+ * that says what to write; after it all functions do nothing.
  */
 #ifndef TAKT_AGENT_WORDS_H
 #define TAKT_AGENT_WORDS_H

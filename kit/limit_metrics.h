@@ -18,8 +18,8 @@ typedef struct takt_limit_facts {
     int64_t quota_tokens, quota_us; /* of the first rule; 0: none */
 } takt_limit_facts;
 
-/* Writes all families. facts() fills in what is known of the limit at an index; false: nothing is,
- * and it has no samples. */
+/* Writes all families. facts() fills in the facts of the limit at an index; false: there are none,
+ * and the limit has no samples. */
 void takt_limit_metrics_write(FILE *out, size_t count,
                               bool (*facts)(const void *data, size_t index,
                                             takt_limit_facts *facts),

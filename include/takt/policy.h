@@ -78,13 +78,13 @@ typedef enum takt_learn {
      * library only reports this setting.  HEADERS: RateLimit of the IETF's draft, X-RateLimit-...
      */
     TAKT_LEARN_HEADERS,
-    /* Those of this vendor (docs/policy.md). */
+    /* The header fields of this vendor (docs/policy.md). */
     TAKT_LEARN_OPENAI,
     TAKT_LEARN_ANTHROPIC,
     TAKT_LEARN_GITHUB,
     TAKT_LEARN_SHOPIFY,
     TAKT_LEARN_DISCORD,
-    /* Those that takt_policy_learn_field names. */
+    /* The header fields that takt_policy_learn_field names. */
     TAKT_LEARN_FIELDS
 } takt_learn;
 
@@ -260,11 +260,11 @@ TAKT_EXPORT const char *takt_policy_learn_field(const takt_policy *policy, const
                                                 const char *field);
 
 /*
- * Where the vendor's answers state what a request has used (the limit's settle), by `index` from 0:
- * a JSON pointer (RFC 6901) and the unit that the limit, or one that it is within, counts; a NULL
- * unit: the one that the request states.  Of several places for one unit, the first that an answer
- * has counts.  0, or TAKT_E_NO_LIMIT if there are no more.  Owned by the policy.  The library only
- * reports this; pass what you read to takt_settle.
+ * Where the vendor's answers state what a request has used (the limit's settle), by `index` from 0.
+ * *pointer is a JSON pointer (RFC 6901).  *unit is a unit that this limit, or one that it is
+ * within, counts; NULL: the unit that the request states.  If an answer has several places for one
+ * unit, the first place counts.  0, or TAKT_E_NO_LIMIT if there are no more.  Owned by the policy.
+ * The library only reports this; pass the amounts to takt_settle.
  */
 TAKT_EXPORT int takt_policy_settle(const takt_policy *policy, const char *limit, size_t index,
                                    const char **unit, const char **pointer);

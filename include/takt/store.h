@@ -13,10 +13,10 @@
  *       the options.
  *       Opening it does not wait for the server.
  *   redis-sentinel://[USER[:PASSWORD]@]HOST[:PORT],HOST[:PORT]/NAME[/DB], rediss-sentinel://...
- *       the primary NAME of these Sentinels, followed when it moves
+ *       the primary that these Sentinels watch as NAME; takt follows it when it moves
  *   agent:[PATH]
- *       the agent of this host (docs/agent.md), which is the client of another store; PATH is its
- *       socket, by default $XDG_RUNTIME_DIR/takt/agent.sock or /run/takt/agent.sock
+ *       the agent of this host (docs/agent.md), a client of another store; PATH is its socket, by
+ *       default $XDG_RUNTIME_DIR/takt/agent.sock or /run/takt/agent.sock
  *   memory:
  *       this client only: tests, single processes
  *   memory:NAME

@@ -105,7 +105,7 @@ typedef struct takt_hold {
     int64_t fence;
 } takt_hold;
 
-/* A slot of an inner limit, of a permit that waits for an outer one; private. */
+/* The slot of an inner limit that a permit keeps while it waits for an outer one; private. */
 typedef struct takt_passed {
     struct takt_queue *queue;
     int64_t slot_at_us;
@@ -161,7 +161,7 @@ struct takt_permit {
     /* The queues of the outer limits, the next one last, and the costs there. */
     struct takt_queue *outer[TAKT_LEVELS_MAX - 1];
     int32_t outer_costs[TAKT_LEVELS_MAX - 1];
-    /* The slots that it has of inner limits while it waits for outer ones, the innermost first. */
+    /* The slots of inner limits while it waits for outer ones, the innermost first. */
     takt_passed passed[TAKT_LEVELS_MAX - 1];
     takt_shadow_ref shadows[TAKT_SHADOWS_MAX]; /* the innermost first */
 };
@@ -233,7 +233,7 @@ TAKT_EXPORT int takt_open(takt_client **client, struct uv_loop_s *loop, const ta
 /*
  * Gives the client another policy; it no longer follows a stored one.  Waiters and permits
  * continue under the new numbers (docs/c-api.md, "Changing the policy").  Store and namespace do
- * not change. The previous policy is still in use: free both in the callback of takt_close, or
+ * not change.  The previous policy is still in use: free both in the callback of takt_close, or
  * later.
  *
  * Returns 0, TAKT_E_POLICY, TAKT_E_INVALID (the policy says `policy: store`), TAKT_E_CANCELED (the
@@ -323,10 +323,10 @@ TAKT_EXPORT int takt_try_acquire(takt_client *client, takt_call *call, takt_perm
 
 /*
  * Reports what a granted permit's work has actually used: `count` amounts, each 0 to
- * TAKT_SETTLED_MAX, of units that the limits of `request` count, the one that it was acquired with.
- * Other amounts stay as they were taken; count 0: the work was not begun, all of it comes back.  A
- * higher amount is taken before the next slots; the rest of a lower one is returned, except what
- * another worker may already have been served from (docs/c-api.md, "Settling").
+ * TAKT_SETTLED_MAX, of units that the limits of `request` count, the one of its acquire.  Other
+ * amounts stay as they were taken.  Count 0: the work did not begin, and all amounts are returned.
+ * A higher amount is taken before the next slots.  The rest of a lower amount is returned, except
+ * what another worker may already have been served from (docs/c-api.md, "Settling").
  *
  * Call it once, before or after takt_release; there is no callback.  If the store fails the
  * estimate stands.  0, or TAKT_E_INVALID, _NO_LIMIT, _NOMEM, _CANCELED or _FORKED.

@@ -147,7 +147,7 @@ TAKT_EXPORT void takt_job_dead(takt_job *job, const char *why);
 TAKT_EXPORT int takt_job_settle(takt_job *job, const takt_amount *used, int count);
 
 /* The vendor refused the job for going too fast: the job's limit and key pause in the whole fleet
- * (takt_penalize). Does not end the job. */
+ * (takt_penalize).  Does not end the job. */
 TAKT_EXPORT void takt_job_penalize(takt_job *job, int64_t for_us, const char *why);
 
 /* Blocks the job's limit and key for that long (takt_block).  Does not end the job. */

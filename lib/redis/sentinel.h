@@ -2,10 +2,10 @@
  * sentinel.h: asks the Sentinels of a URL where the primary is, and listens for its move.
  *
  * Decides which Sentinel to ask: the listed ones in turn, from a random one on, until one names the
- * primary. The connection to that one stays open: it hears "+switch-master", and answers further
- * questions without a new connection. Only listed Sentinels are asked; others are not learned, so
- * the URL alone says whom this process trusts. What they say is a hint: connection.h checks the
- * role of the server they name.
+ * primary. The connection to that one stays open: it receives "+switch-master", and answers further
+ * questions without a new connection. It asks only listed Sentinels and learns of no others, so
+ * this process trusts only the hosts in the URL. An answer is a hint: connection.h checks the role
+ * of the named server.
  */
 #ifndef TAKT_REDIS_SENTINEL_H
 #define TAKT_REDIS_SENTINEL_H
@@ -23,7 +23,7 @@ typedef struct takt_redis_sentinel takt_redis_sentinel;
 typedef struct takt_redis_sentinel_events {
     /* A Sentinel has named the primary, asked or not. `changed`: it is another one than before. */
     void (*found)(void *data, bool changed);
-    /* All have been asked in vain; `text` says what the last one has answered. */
+    /* No Sentinel has named the primary; `text` has the answer of the last one. */
     void (*not_found)(void *data, int code, const char *text);
     void (*closed)(void *data); /* after takt_redis_sentinel_close: it is freed */
 } takt_redis_sentinel_events;

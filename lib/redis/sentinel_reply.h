@@ -1,5 +1,5 @@
 /*
- * sentinel_reply.h: what a Sentinel says, as values. Pure.
+ * sentinel_reply.h: reads the answers and messages of a Sentinel. Pure.
  */
 #ifndef TAKT_REDIS_SENTINEL_REPLY_H
 #define TAKT_REDIS_SENTINEL_REPLY_H

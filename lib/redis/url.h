@@ -21,7 +21,7 @@
  *     user= db=             unix: what the other URLs have places for
  *     sentinel_user= sentinel_password_file=      the login at the Sentinels
  *
- * Several hosts are nodes of one cluster, of which any one that answers tells the others.
+ * Several hosts are nodes of one cluster; any node that answers names the others.
  *
  * The default password is $TAKT_REDIS_PASSWORD. Messages show only the host, the path and the
  * database of a URL.
@@ -66,7 +66,7 @@ typedef struct takt_redis_url {
     bool preloaded;     /* never use SCRIPT LOAD */
     bool hints;
     bool cluster;                          /* follows a cluster to its other nodes */
-    int replicas;                          /* that must have an award; 0: none */
+    int replicas;                          /* needed to use an award; 0: none */
     int replica_timeout_ms;                /* 0 without replicas */
     char primary[TAKT_REDIS_NAME_MAX + 1]; /* its name at Sentinels; "": not from Sentinels */
     takt_redis_address seeds[TAKT_REDIS_SEEDS_MAX]; /* the Sentinels, or the hosts listed */

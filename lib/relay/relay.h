@@ -3,10 +3,10 @@
  *
  * A program's connection is a relay.  It has a desk for each ledger that it waits for.  A counter
  * is one ledger of all programs: its waiters are tickets, permits of the agent's client.  A ticket
- * is nobody's until its slot is due: then it goes to the desk whose turn it is.
+ * belongs to no program until its slot is due: then it goes to the desk whose turn it is.
  *
  * relay.c reads commands.  desk.c keeps desks.  counter.c keeps as many tickets as are wanted, and
- * deals them.  report.c says what has come of it.  relay_call.c has the calls that are no claims.
+ * deals them.  report.c sends the reports.  relay_call.c has the calls that are no claims.
  */
 #ifndef TAKT_RELAY_RELAY_H
 #define TAKT_RELAY_RELAY_H

@@ -16,14 +16,14 @@
 typedef enum takt_caller_cost_verdict {
     TAKT_CALLER_COST_FOUND,
     TAKT_CALLER_COST_MISSING, /* the answer does not state it; null counts as missing */
-    TAKT_CALLER_COST_WRONG    /* what stands there is not a cost */
+    TAKT_CALLER_COST_WRONG    /* the value there is not a cost */
 } takt_caller_cost_verdict;
 
 typedef struct takt_caller_cost {
     takt_caller_unit_pointer from; /* set by the caller */
     takt_caller_cost_verdict verdict;
     int64_t amount;          /* found: 0 to TAKT_SETTLED_MAX */
-    char why[COST_WHY_SIZE]; /* not found: what stands there instead, in one line */
+    char why[COST_WHY_SIZE]; /* not found: the value there, in one line */
 } takt_caller_cost;
 
 /* Reads the costs at their pointers from an answer's body; `type` is its Content-Type. */

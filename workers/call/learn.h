@@ -1,6 +1,6 @@
 /*
- * learn.h: lowers our count of what is left to the vendor's, if the policy says so (`learn`). Never
- * raises it.
+ * learn.h: lowers our count of remaining tokens to the vendor's, if the policy says so (`learn`).
+ * Never raises it.
  */
 #ifndef TAKT_WORKERS_CALL_LEARN_H
 #define TAKT_WORKERS_CALL_LEARN_H

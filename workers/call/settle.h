@@ -1,6 +1,6 @@
 /*
- * settle.h: corrects the cost of a job to what the vendor's answer states. The job says where that
- * stands, else its limit (`settle` in the policy), else the command line.
+ * settle.h: corrects the cost of a job to the one that the vendor's answer states. The job names
+ * its place, else the limit (`settle` in the policy), else the command line.
  */
 #ifndef TAKT_WORKERS_CALL_SETTLE_H
 #define TAKT_WORKERS_CALL_SETTLE_H
@@ -9,7 +9,7 @@
 
 #include "call.h"
 
-/* Which troubles were reported. Each is reported once, since most likely the next answers have it,
+/* The troubles already reported. Each is reported once, since the next answers most likely have it,
  * too. */
 typedef struct takt_caller_unsettled {
     bool said_missing, said_wrong;

@@ -1,7 +1,6 @@
 /*
- * vendor_fields.h: how much of a vendor's quota is left, by the header fields that a limit learns
- * from (`learn` in its policy). This file only reads fields; learn.c decides whether to use the
- * numbers.
+ * vendor_fields.h: reads what is left of a vendor's quota from the header fields that a limit
+ * learns from (`learn` in its policy). learn.c decides whether to use the numbers.
  *
  * learn: headers
  *     RateLimit: "burst";r=10;t=1, "day";r=90;t=3600      the IETF's draft, 08 and later
@@ -31,7 +30,7 @@ typedef struct takt_caller_vendor_word {
     const char *unit;  /* what is counted; NULL: not said */
     int64_t remaining; /* what is left; VENDOR_UNSAID: not said */
     int64_t reset_us;  /* time from the answer until the quota is full; VENDOR_UNSAID: not said */
-    bool trickles;     /* until then some of it comes back all the time */
+    bool trickles;     /* the quota refills gradually until then */
 } takt_caller_vendor_word;
 
 /* What the fields of one answer say, by kind of field. */

@@ -1,6 +1,6 @@
 /*
- * vendor_text.h: how much is left and when it is refilled, as vendors write it in header fields.
- * This file knows no headers; vendor_fields.h does.
+ * vendor_text.h: reads the numbers and resets of quotas in the forms that vendors write.
+ * vendor_fields.h knows the headers.
  */
 #ifndef TAKT_WORKERS_CALL_VENDOR_TEXT_H
 #define TAKT_WORKERS_CALL_VENDOR_TEXT_H

@@ -15,7 +15,7 @@
 #include "redis/connection.h"
 #include "store/agent/desk.h"
 
-/* The numbers of a limit, as the agent was told them on this connection. */
+/* The numbers of a limit, as this connection has stated them to the agent. */
 typedef struct takt_agent_limit {
     char name[TAKT_NAME_SIZE_MAX + 1];
     takt_numbers numbers;
@@ -78,7 +78,7 @@ void takt_agent_store_ask(takt_agent_store *store, takt_agent_job *job);
 /* Handles what the agent sends.  True: it has answered OPEN. */
 bool takt_agent_store_hear(takt_agent_store *store, const takt_reply *reply);
 
-/* The agent is gone: the clients of all desks are to claim, so that they know. */
+/* The agent is gone: the clients of all desks claim again, so that they learn of it. */
 void takt_agent_store_forget(takt_agent_store *store);
 
 /* The call comes back on the loop's next turn; its outputs are filled. */

@@ -14,9 +14,9 @@
 #include "store/store.h"
 
 typedef struct takt_relay_desk {
-    takt_entry entry; /* its key: the limit's name, a NUL and the key */
-    int64_t id;       /* of the limit's numbers, as the agent was told; 0: not told */
-    int connection;   /* the number of the connection on which the agent was told the rest */
+    takt_entry entry;          /* its key: the limit's name, a NUL and the key */
+    int64_t id;                /* of the limit's numbers at the agent; 0: not stated yet */
+    int connection;            /* the number of the connection of the last statement */
     takt_store_call *claiming; /* a claim that waits for the agent's report; NULL: none */
     int64_t seq;               /* of the last statement */
 
@@ -47,7 +47,7 @@ takt_relay_desk *takt_relay_desk_new(const char *limit, const char *key);
 const char *takt_relay_desk_limit(const takt_relay_desk *desk);
 const char *takt_relay_desk_key(const takt_relay_desk *desk);
 
-/* Another connection was made, with that number: the agent knows nothing, and what was held is
+/* Another connection was made, with that number: the agent knows nothing, and the permits held are
  * lost. */
 void takt_relay_desk_renew(takt_relay_desk *desk, int connection);
 

@@ -1,5 +1,5 @@
 /*
- * message.h: what a program's client and the agent of its host tell each other (lib/relay answers).
+ * message.h: the messages between a program's client and the agent of its host (lib/relay answers).
  *
  * Both sides send arrays of strings (RESP2).  The client sends commands that begin with RELAY; all
  * that the agent sends is unasked, as after SUBSCRIBE.  Numbers are decimal; a space follows each.
