@@ -36,21 +36,21 @@ static const struct argp_option options[] = {
      "The Unix socket (default: $XDG_RUNTIME_DIR/takt/agent.sock, else /run/takt/agent.sock)", 2},
     {"group", KEY_GROUP, "NAME", 0,
      "The group whose processes may connect (default: the agent's own)", 2},
-    {"port", KEY_PORT, "N", 0, "Listen at a port of the loopback, too; needs a password", 2},
+    {"port", KEY_PORT, "N", 0, "Also listen at this port of the loopback; needs a password", 2},
     {"password-file", KEY_PASSWORD_FILE, "FILE", 0,
      "Its first line is the password for the port (default: $TAKT_AGENT_PASSWORD)", 2},
     {"status", KEY_STATUS, "ADDRESS", 0,
      "Serve /live, /ready and /metrics over HTTP at unix:PATH or a port of the loopback", 3},
     {"metrics-file", KEY_METRICS_FILE, "FILE", 0, "Write the metrics there every five seconds", 3},
     {"drain", KEY_DRAIN, "DURATION", 0,
-     "How long held permits may be given back after SIGTERM (default 30s)", 3},
+     "How long to wait for held permits after SIGTERM (default 30s)", 3},
     {0},
 };
 
 static const char doc[] = "Serves the limits of a fleet to the processes of this host, in any "
                           "language, by the protocol of Redis."
-                          "\vSIGHUP: read the policy file again. SIGTERM: waiters leave, held "
-                          "permits may be given back; a second signal ends "
+                          "\vSIGHUP: read the policy file again. SIGTERM: cancel waiters and wait "
+                          "for held permits; a second signal ends the agent "
                           "at once.\n\n"
                           "Exit status: 0; 1 some permits were still held; 64 wrong command line, "
                           "69 store unusable, 71 cannot listen, 78 "

@@ -6,6 +6,6 @@
 void takt_doctor_agent(takt_checkup *checkup)
 {
     takt_checkup_tell(checkup, TAKT_FINDING_NOTE, "location",
-                      "ledgers are in the store that the agent uses: run takt doctor on that store "
-                      "as well, which tells what a failure would cost");
+                      "the agent's store has the ledgers: run takt doctor on that store as "
+                      "well, to see what a failure would cost");
 }

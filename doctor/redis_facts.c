@@ -153,7 +153,7 @@ static void tell_server(const takt_redis_facts *facts, takt_checkup *checkup, co
         takt_checkup_fail(
             checkup, TAKT_E_STORE, "server",
             "%s is a Sentinel, which keeps no data: write redis-sentinel://HOST:PORT/NAME, "
-            "with the name of what it watches",
+            "with the name of the primary that it watches",
             address);
     else if (major < OLDEST_MAJOR || (major == OLDEST_MAJOR && minor < OLDEST_MINOR))
         takt_checkup_fail(checkup, TAKT_E_STORE, "server",
@@ -166,8 +166,8 @@ static void tell_server(const takt_redis_facts *facts, takt_checkup *checkup, co
                                               : "");
     if (strcmp(facts->mode, "cluster") == 0)
         takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "cluster",
-                          "it is a node of a cluster, whose nodes takt follows; what is said here "
-                          "of the server is said of this node");
+                          "it is a node of a cluster, and takt follows its nodes; the findings "
+                          "about the server are those of this node");
 }
 
 static void tell_eviction(const takt_redis_facts *facts, takt_checkup *checkup)

@@ -24,7 +24,7 @@ static void judge_role(takt_redis_trouble *trouble, const takt_reply *reply)
     else
         *trouble = (takt_redis_trouble){
             TAKT_REDIS_RECONNECT, TAKT_E_STORE,
-            "it is a replica: the Sentinels name it still or have not promoted another one yet",
+            "it is a replica: the Sentinels still name it, or have not promoted another one yet",
             ""};
     if (strcmp(trouble->word, "NOPERM") == 0)
         trouble->text = "our user may not ask whether it is the primary: grant it +role, with ACL "

@@ -74,9 +74,9 @@ static const struct row {
     {"TRYAGAIN", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE, "the cluster is moving keys"},
     {"CLUSTERDOWN", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE, "the cluster is down"},
     {"MOVED", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE,
-     "it is a node of a cluster, and the key lies on another node: leave cluster=no out"},
+     "it is a node of a cluster, and the key is on another node: remove cluster=no"},
     {"ASK", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE,
-     "it is a node of a cluster, and the key is on its way to another node: leave cluster=no out"},
+     "it is a node of a cluster, and the key is moving to another node: remove cluster=no"},
 
     /* errors about the data */
     {"TAKT", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE,

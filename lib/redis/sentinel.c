@@ -104,8 +104,7 @@ static void put_question(takt_redis_sentinel *sentinel)
     set_timer(sentinel, sentinel->timeout_ms);
     if (!send_words(sentinel, 2, unsubscribe) || !send_words(sentinel, 3, question) ||
         !send_words(sentinel, 2, subscribe))
-        takt_redis_session_leave(sentinel->session, true, TAKT_E_NOMEM,
-                                 "no memory for what is to be sent");
+        takt_redis_session_leave(sentinel->session, true, TAKT_E_NOMEM, "no memory for a command");
 }
 
 static void note_trouble(takt_redis_sentinel *sentinel, int code, const char *text)
@@ -195,8 +194,7 @@ static void on_no_address(takt_redis_sentinel *sentinel, takt_sentinel_word word
                           const takt_reply *reply)
 {
     char text[TAKT_ERROR_TEXT_SIZE];
-    takt_redis_trouble trouble = {.code = TAKT_E_STORE,
-                                  .text = "it answered with something that is no address"};
+    takt_redis_trouble trouble = {.code = TAKT_E_STORE, .text = "its answer is not an address"};
 
     if (reply->type == TAKT_REPLY_ERROR)
         takt_redis_judge(&trouble, reply->text, reply->size);

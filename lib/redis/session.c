@@ -157,7 +157,7 @@ static void on_ended(void *data, int code, const char *text)
 
 static void no_memory(takt_redis_session *session)
 {
-    takt_redis_session_leave(session, true, TAKT_E_NOMEM, "no memory for what is to be sent");
+    takt_redis_session_leave(session, true, TAKT_E_NOMEM, "no memory for a command");
 }
 
 /* Sends the bytes that TLS has made. */
@@ -406,7 +406,7 @@ static void on_timer(uv_timer_t *timer)
         takt_redis_session_leave(session, true, TAKT_E_STORE_TIMEOUT,
                                  session->state == CONNECTING
                                      ? "it does not answer"
-                                     : "it takes connections but does not answer");
+                                     : "it accepts connections but does not answer");
 }
 
 int takt_redis_session_connect(takt_redis_session *session, const takt_redis_url *url,

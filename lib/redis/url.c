@@ -155,7 +155,7 @@ static int read_host(part from, int default_port, takt_redis_address *seed, takt
 static int read_db(takt_redis_url *url, part db, takt_error *error)
 {
     if (db.size > 0 && (url->db = read_number(db, DB_MAX)) < 0)
-        return bad(error, "the number of a database stands at the end, as in /0; " HOW_TO_ENCODE);
+        return bad(error, "the number of a database comes last, as in /0; " HOW_TO_ENCODE);
     return 0;
 }
 
@@ -169,7 +169,7 @@ static int read_seeds(takt_redis_url *url, part hosts, int default_port, takt_er
         hosts = rest;
         host = cut(hosts, ',', &rest);
         if (url->seed_count == TAKT_REDIS_SEEDS_MAX)
-            return bad(error, "there are more than 9 hosts: name some of them");
+            return bad(error, "there are more than 9 hosts: name at most 9");
         code = read_host(host, default_port, &url->seeds[url->seed_count++], error);
     } while (code == 0 && host.size < hosts.size);
     return code;
@@ -196,7 +196,7 @@ static int read_sentinels(takt_redis_url *url, part from, takt_error *error)
     int code;
 
     if (name.size == 0 || !decode(name, url->primary, sizeof url->primary))
-        return bad(error, "after the Sentinels there is the name of the primary that they watch, "
+        return bad(error, "the name of the primary follows the Sentinels, "
                           "as in /mymaster; " HOW_TO_WRITE_SENTINELS);
     for (size_t i = 0; url->primary[i] != '\0'; i++)
         if (url->primary[i] <= ' ' || url->primary[i] == 0x7f)

@@ -220,8 +220,8 @@ static int open_relay(takt_relay *relay, const char *const *words, const size_t 
 
     if (takt_relay_id(words[2], sizes[2]) != TAKT_RELAY_VERSION)
         return takt_fail(error, TAKT_E_INVALID,
-                         "this agent and the program are of versions that do not understand each "
-                         "other: update the older one");
+                         "the versions of this agent and the program are incompatible: update the "
+                         "older one");
     if (sizes[3] != strlen(name_space) || memcmp(words[3], name_space, sizes[3]) != 0)
         return takt_fail(error, TAKT_E_INVALID,
                          "this agent serves the namespace \"%s\", not \"%.*s\": start one whose "

@@ -84,7 +84,7 @@ Test(reply_error, judges)
          "TRYAGAIN"},
         {"CLUSTERDOWN The cluster is down", CALL, TAKT_E_STORE, "cluster is down", "CLUSTERDOWN"},
         {"MOVED 3999 127.0.0.1:6381", CALL, TAKT_E_STORE, "another node", "MOVED"},
-        {"ASK 3999 127.0.0.1:6381", CALL, TAKT_E_STORE, "on its way", "ASK"},
+        {"ASK 3999 127.0.0.1:6381", CALL, TAKT_E_STORE, "is moving", "ASK"},
         {"WRONGTYPE Operation against a key holding the wrong kind of value", CALL,
          TAKT_E_STORE_FORMAT, "same names", "WRONGTYPE"},
         {"ERR unknown command 'EVALSHA', with args beginning with: 'x' ", CALL, ACCESS,

@@ -52,7 +52,7 @@ static const struct argp_option options[] = {
      1},
     {"settle", KEY_SETTLE, "POINTER", 0,
      "Where JSON answers state the real cost, like /usage/total_tokens, if neither the job nor its "
-     "limit says so (default: jobs cost what they say)",
+     "limit has settle (default: the cost of the job)",
      1},
     {"result-headers", KEY_RESULT_HEADERS, "all|none|NAME,...", 0,
      "Headers of the answer in results (default all)", 1},

@@ -474,7 +474,7 @@ static message read_message(const takt_reply *reply)
 bool takt_agent_store_hear(takt_agent_store *store, const takt_reply *reply)
 {
     message said = read_message(reply);
-    char text[200] = "it answers what no agent answers: is it one?";
+    char text[200] = "its answer is not that of an agent: is it one?";
     bool understood = false, opened = false;
 
     if (is_word(&said, 0, "report") && said.count == 5)
