@@ -211,30 +211,47 @@ static void free_parts(takt_agent *agent)
     takt_table_close(&agent->tokens);
 }
 
-int takt_agent_run(const takt_agent_options *options)
+int takt_agent_open(takt_agent *agent, const takt_agent_options *options)
 {
-    takt_agent agent = {.options = *options,
-                        .command = takt_agent_command,
-                        .left = on_left,
-                        .granted = takt_agent_waiter_granted,
-                        .refused = takt_agent_waiter_refused,
-                        .on_event = on_event,
-                        .notify.fd = -1};
     int status;
 
+    *agent = (takt_agent){.options = *options,
+                          .command = takt_agent_command,
+                          .left = on_left,
+                          .granted = takt_agent_waiter_granted,
+                          .refused = takt_agent_waiter_refused,
+                          .on_event = on_event,
+                          .notify.fd = -1};
     signal(SIGPIPE, SIG_IGN);
-    takt_list_init(&agent.connections);
-    takt_list_init(&agent.to_do);
-    if (uv_loop_init(&agent.loop) != 0 || open_tables(&agent) != 0) {
+    takt_list_init(&agent->connections);
+    takt_list_init(&agent->to_do);
+    if (uv_loop_init(&agent->loop) != 0 || open_tables(agent) != 0) {
         takt_message("%s", takt_strerror(TAKT_E_NOMEM));
         return EX_OSERR;
     }
-    open_handles(&agent);
-    status = start(&agent);
+    open_handles(agent);
+    status = start(agent);
     if (status != 0)
-        end(&agent);
+        takt_agent_close(agent);
+    return status;
+}
+
+void takt_agent_close(takt_agent *agent)
+{
+    end(agent);
+    uv_run(&agent->loop, UV_RUN_DEFAULT);
+    free_parts(agent);
+    uv_loop_close(&agent->loop);
+}
+
+int takt_agent_run(const takt_agent_options *options)
+{
+    takt_agent agent;
+    int status = takt_agent_open(&agent, options);
+
+    if (status != 0)
+        return status;
     uv_run(&agent.loop, UV_RUN_DEFAULT);
-    free_parts(&agent);
-    uv_loop_close(&agent.loop);
-    return status ? status : agent.exit_status;
+    takt_agent_close(&agent);
+    return agent.exit_status;
 }

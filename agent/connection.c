@@ -19,9 +19,9 @@
 #define OUT_KEPT   4096                      /* a larger buffer is freed when it is empty */
 #define GROUPS_MAX 256
 
-/* The largest command. */
+/* The largest command: its array and 512 words. */
 static const takt_resp_max of_commands = {
-    .depth = 1, .nodes = 512, .bytes = 65536, .code = TAKT_E_INVALID};
+    .depth = 1, .nodes = 513, .bytes = 65536, .code = TAKT_E_INVALID};
 
 /* ---- its end --------------------------------------------------------------------------------- */
 
