@@ -254,7 +254,7 @@ def terminal(report, here):
     process, master = on_terminal(here, '-j', '2', '-i', here.write('in', '1\n2\n3\n'), *JOB)
     until(process.stdout.fileno(), b'runs 2')
     got = until(master, b'0 of 3 done, ')
-    got = until(master, b' 2 running, 0 waiting')
+    got += until(master, b' 2 running, 0 waiting')
     report.check(b'\r\x1b[K[....' in got, 'a terminal gets a bar', got)
     here.open_gate('gate-1')
     got = until(master, b'] 1 of 3 done')
