@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 
 C_FILES = $(shell find include lib kit simulate doctor cli workers agent bench examples tests -name '*.[ch]')
 
-.PHONY: all help demo test test-trixie bench bench-readme figures install uninstall clean format lint
+.PHONY: all help demo test fuzz test-trixie bench bench-readme figures install uninstall clean format lint
 
 ## make              build the library, `takt` and the workers
 all: $(BUILD)/build.ninja
@@ -32,6 +32,11 @@ demo:
 test:
 	@scripts/install-packages run test
 	@scripts/test
+
+## make fuzz         search with each fuzzer for a minute, over other inputs each time; FUZZ_SECONDS=600, ONLY=fuzz/fuzz_cost
+fuzz:
+	@scripts/install-packages run test
+	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) scripts/test
 
 ## make test-trixie  parts of it with the libraries and servers of Debian 13, in a folder; needs root, debootstrap
 test-trixie:

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "agent.h"
 #include "kit/text.h"
@@ -11,8 +12,11 @@
 #include "reply.h"
 #include "words.h"
 
-#define OPTIONS     "COST, PRIORITY, WAIT, WITHIN, DETACH, TAG"
-#define TRY_OPTIONS "COST, WITHIN, DETACH, STANDING"
+#define OPTIONS     "COST, PRIORITY, WAIT, WITHIN, TENANT, DETACH, TAG"
+#define TRY_OPTIONS "COST, WITHIN, TENANT, DETACH, STANDING"
+
+/* After the library's description of a request. */
+#define HOW " (COST UNIT N is an amount, and WITHIN KEY the key of an outer limit)"
 
 /* What a command asks for. */
 typedef struct asked {
@@ -60,6 +64,9 @@ static bool read_option(takt_agent_words *words, asked *asked, bool waits)
         read_cost(words, asked);
     else if (takt_agent_words_are(words, "WITHIN"))
         read_within(words, asked);
+    else if (takt_agent_words_are(words, "TENANT"))
+        asked->request.tenant =
+            takt_agent_words_text(words, "the name of TENANT", TAKT_TENANT_SIZE_MAX);
     else if (takt_agent_words_are(words, "DETACH"))
         asked->detach_us = takt_agent_words_duration(words, "DETACH");
     else if (waits && takt_agent_words_are(words, "PRIORITY"))
@@ -81,6 +88,7 @@ static bool read_asked(takt_agent_connection *connection, const takt_reply *firs
                        bool waits, asked *asked)
 {
     takt_agent *agent = connection->agent;
+    const takt_policy *policy;
     takt_agent_words words;
     takt_error error = {0};
     const char *key;
@@ -98,12 +106,16 @@ static bool read_asked(takt_agent_connection *connection, const takt_reply *firs
         takt_agent_reply_error(connection, "CLOSING", "the agent is shutting down");
         return false;
     }
-    code = takt_check_request(takt_agent_policy_of(agent, asked->limit), &asked->request, &error);
+    policy = takt_agent_policy_of(agent, asked->limit);
+    code = takt_check_request(policy, &asked->request, &error);
+    if (!takt_policy_fair(policy, asked->limit)) /* wishes that name others are alike */
+        asked->request.tenant = NULL;
     if (code == TAKT_E_NO_LIMIT)
         takt_agent_refuse_limit(connection, asked->limit);
     else if (code != 0)
-        takt_agent_reply_error(connection, takt_agent_code(code), "%s",
-                               error.text[0] ? error.text : takt_strerror(code));
+        takt_agent_reply_error(connection, takt_agent_code(code), "%s%s",
+                               error.text[0] ? error.text : takt_strerror(code),
+                               code == TAKT_E_INVALID ? HOW : "");
     return code == 0;
 }
 
@@ -118,7 +130,7 @@ static void tell_permit(takt_agent_connection *connection, const takt_agent_perm
 
 /* ---- tags ------------------------------------------------------------------------------------ */
 
-/* A tag is known by the number of its connection and itself. */
+/* A tag's key: the number of its connection, and the tag. */
 static size_t write_tag(const takt_agent_connection *connection, const char *tag, char *text)
 {
     memcpy(text, &connection->number, sizeof(connection->number));
@@ -130,7 +142,7 @@ static takt_agent_waiter *find_tagged(takt_agent_connection *connection, const c
 {
     char text[sizeof(uint64_t) + TAKT_AGENT_TAG_MAX + 1];
     takt_entry *found =
-        takt_table_find(&connection->agent->tags, text, write_tag(connection, tag, text));
+        takt_table_find(&connection->agent->waiters.tags, text, write_tag(connection, tag, text));
 
     return found ? TAKT_HOLDER(found, takt_agent_waiter, tagged) : NULL;
 }
@@ -152,12 +164,10 @@ static takt_agent_connection *take_out(takt_agent_waiter *waiter)
     takt_list_remove(&waiter->in_connection);
     takt_agent_lines_leave(waiter);
     if (waiter->tag)
-        takt_table_remove(&agent->tags, &waiter->tagged);
-    agent->waiting--;
-    if (connection->waiter == waiter) {
-        connection->waiter = NULL;
+        takt_table_remove(&agent->waiters.tags, &waiter->tagged);
+    agent->waiters.count--;
+    if (!waiter->tag && --connection->waits == 0)
         takt_agent_go_on(connection);
-    }
     return connection;
 }
 
@@ -171,6 +181,11 @@ void takt_agent_waiter_leave(takt_agent_waiter *waiter)
 {
     take_out(waiter);
     free_waiter(waiter);
+}
+
+size_t takt_agent_waiting(const takt_agent *agent)
+{
+    return agent->waiters.count + takt_relays_waiting(agent->relays, NULL, NULL);
 }
 
 void takt_agent_waiter_granted(takt_agent_waiter *waiter, takt_agent_permit *permit)
@@ -244,13 +259,13 @@ static bool enter(takt_agent_connection *connection, takt_agent_waiter *waiter, 
     bool entered = wish && takt_agent_lines_enter(wish, connection, waiter);
 
     if (entered) {
-        agent->waiting++;
+        agent->waiters.count++;
         agent->figures.acquires++;
         takt_list_append(&connection->waiters, &waiter->in_connection);
         if (waiter->tag)
-            takt_table_add(&agent->tags, &waiter->tagged);
+            takt_table_add(&agent->waiters.tags, &waiter->tagged);
         else
-            connection->waiter = waiter;
+            connection->waits++;
         if (asked->wait_us > 0)
             takt_agent_set_alarm(agent, &waiter->over, (asked->wait_us + 999) / 1000, on_over);
         takt_agent_line_ask(agent, wish->line);
@@ -258,6 +273,32 @@ static bool enter(takt_agent_connection *connection, takt_agent_waiter *waiter, 
     if (wish)
         takt_agent_wish_put(wish);
     return entered;
+}
+
+/* The words behind the command's name as one text; its size, or 0: they are too long. */
+static size_t write_words(const takt_reply *words, int count, char text[TAKT_AGENT_REPEATED_MAX])
+{
+    size_t size = 0;
+
+    for (int i = 1; i < count; i++) {
+        if (words[i].size + 1 > TAKT_AGENT_REPEATED_MAX - size)
+            return 0;
+        text[size++] = (char)words[i].size;
+        memcpy(text + size, words[i].text, words[i].size);
+        size += words[i].size;
+    }
+    return size;
+}
+
+bool takt_agent_acquire_joins(const takt_agent_connection *connection, const takt_reply *words,
+                              int count)
+{
+    char text[TAKT_AGENT_REPEATED_MAX];
+
+    return connection->repeated > 0 && words->size == strlen("ACQUIRE") &&
+           strcasecmp(words->text, "ACQUIRE") == 0 &&
+           write_words(words, count, text) == connection->repeated &&
+           memcmp(text, connection->repeated_words, connection->repeated) == 0;
 }
 
 void takt_agent_acquire(takt_agent_connection *connection, const takt_reply *words, int count)
@@ -277,7 +318,7 @@ void takt_agent_acquire(takt_agent_connection *connection, const takt_reply *wor
                                "a waiter of this connection has the tag already");
         return;
     }
-    if (agent->waiting >= TAKT_AGENT_WAITERS_MAX) {
+    if (agent->waiters.count >= TAKT_AGENT_WAITERS_MAX) {
         takt_agent_reply_error(connection, "ERR", "the agent has %d waiters already",
                                TAKT_AGENT_WAITERS_MAX);
         return;
@@ -289,9 +330,12 @@ void takt_agent_acquire(takt_agent_connection *connection, const takt_reply *wor
     }
     if (asked.tag)
         takt_agent_reply_status(connection, "QUEUED");
+    if (!asked.tag && connection->waits == 0) /* time limits follow each other */
+        connection->repeated =
+            asked.wait_us > 0 ? 0 : write_words(words, count, connection->repeated_words);
     if (!enter(connection, waiter, &asked)) {
         free_waiter(waiter);
-        takt_agent_break_off(connection); /* it may have been told that it waits */
+        takt_agent_break_off(connection); /* the connection may have answered QUEUED */
     }
 }
 

@@ -1,6 +1,6 @@
 /*
- * agent.c: opens the parts of the agent, and ends them: at once, or when what is held was given
- * back.
+ * agent.c: opens and closes the parts of the agent. A close happens at once, or when all permits
+ * have been released.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -15,12 +15,6 @@
 
 #define READ_SIZE 65536
 
-/* Also those of programs whose store is the agent. */
-static size_t count_held(const takt_agent *agent)
-{
-    return agent->held + takt_relays_held(agent->relays);
-}
-
 /* ---- the end --------------------------------------------------------------------------------- */
 
 static void end(takt_agent *agent)
@@ -31,31 +25,31 @@ static void end(takt_agent *agent)
     takt_agent_status_last(agent);
     takt_agent_listen_no_more(agent);
     takt_agent_connections_turn(agent); /* the last answers */
-    while (!takt_list_empty(&agent->connections))
+    while (!takt_list_empty(&agent->connections.all))
         takt_agent_connection_end(
-            TAKT_HOLDER(agent->connections.next, takt_agent_connection, link));
-    while (takt_table_any(&agent->tokens)) /* detached */
+            TAKT_HOLDER(agent->connections.all.next, takt_agent_connection, link));
+    while (takt_table_any(&agent->permits.tokens)) /* detached */
         takt_agent_permit_release(
-            agent, TAKT_HOLDER(takt_table_any(&agent->tokens), takt_agent_permit, named));
+            agent, TAKT_HOLDER(takt_table_any(&agent->permits.tokens), takt_agent_permit, named));
     takt_signals_close(&agent->signals);
-    takt_status_server_close(agent->status);
-    takt_notify_close(&agent->notify, NULL);
-    uv_close((uv_handle_t *)&agent->turn, NULL);
-    uv_close((uv_handle_t *)&agent->alarm, NULL);
+    takt_status_server_close(agent->status.server);
+    takt_notify_close(&agent->status.notify, NULL);
+    uv_close((uv_handle_t *)&agent->connections.turn, NULL);
+    uv_close((uv_handle_t *)&agent->alarms.timer, NULL);
     uv_close((uv_handle_t *)&agent->drain, NULL);
     uv_close((uv_handle_t *)&agent->slow, NULL);
     takt_relays_close(agent->relays);
-    if (agent->client)
-        takt_close(agent->client, NULL, NULL);
-    if (agent->defined_client)
-        takt_close(agent->defined_client, NULL, NULL);
+    if (agent->limits.own.client)
+        takt_close(agent->limits.own.client, NULL, NULL);
+    if (agent->limits.brought.client)
+        takt_close(agent->limits.brought.client, NULL, NULL);
 }
 
 static void on_drained(uv_timer_t *timer)
 {
     takt_agent *agent = timer->data;
 
-    if (count_held(agent) > 0)
+    if (takt_agent_held(agent) > 0)
         agent->exit_status = 1;
     end(agent);
 }
@@ -67,9 +61,9 @@ static void end_soon(takt_agent *agent, uint64_t after_ms)
 
 static void refuse_waiters(takt_agent *agent)
 {
-    takt_link *at = agent->connections.next;
+    takt_link *at = agent->connections.all.next;
 
-    while (at != &agent->connections) {
+    while (at != &agent->connections.all) {
         takt_agent_connection *connection = TAKT_HOLDER(at, takt_agent_connection, link);
         at = at->next;
         while (!connection->closing && !takt_list_empty(&connection->waiters))
@@ -79,15 +73,18 @@ static void refuse_waiters(takt_agent *agent)
     }
 }
 
+/* The holder of a detached permit returns on a new connection. */
 static void drain(takt_agent *agent)
 {
     agent->draining = true;
-    takt_message("draining: %zu waiters leave, %zu permits are held", agent->waiting,
-                 count_held(agent));
+    takt_message("draining: %zu waiters leave, %zu permits are held", takt_agent_waiting(agent),
+                 takt_agent_held(agent));
     takt_agent_status_tell(agent, "STOPPING=1");
-    takt_agent_listen_no_more(agent);
     refuse_waiters(agent);
-    end_soon(agent, count_held(agent) > 0 ? (uint64_t)agent->options.drain_us / 1000 : 0);
+    takt_relays_drain(agent->relays);
+    if (agent->permits.held == 0)
+        takt_agent_listen_no_more(agent);
+    end_soon(agent, takt_agent_held(agent) > 0 ? (uint64_t)agent->options.drain_us / 1000 : 0);
 }
 
 static void on_signal(uv_signal_t *signal, int number)
@@ -130,14 +127,14 @@ static void on_event(takt_client *client, const takt_event *event, void *data)
 
     if (takt_relays_event(agent->relays, event))
         return;
-    if (client == agent->client && event->type == TAKT_EVENT_STORE_LOST) {
-        agent->store_lost = true;
-        snprintf(agent->store_trouble, sizeof(agent->store_trouble), "%s", event->text);
-    } else if (client == agent->client && event->type == TAKT_EVENT_STORE_BACK) {
-        agent->store_lost = false;
+    if (client == agent->limits.own.client && event->type == TAKT_EVENT_STORE_LOST) {
+        agent->store.lost = true;
+        snprintf(agent->store.trouble, sizeof(agent->store.trouble), "%s", event->text);
+    } else if (client == agent->limits.own.client && event->type == TAKT_EVENT_STORE_BACK) {
+        agent->store.lost = false;
     }
     if (event->type == TAKT_EVENT_POLICY)
-        agent->policy_changes++;
+        agent->limits.changes++;
     takt_message("%s", event->text);
     takt_agent_status_tell(agent, NULL);
     if (event->type == TAKT_EVENT_PERMIT_LOST)
@@ -151,32 +148,36 @@ static void on_turn(uv_prepare_t *turn)
     takt_agent *agent = turn->data;
 
     takt_agent_connections_turn(agent);
-    if (agent->draining && !agent->ended && count_held(agent) == 0)
+    if (!agent->draining || agent->ended)
+        return;
+    if (agent->permits.held == 0)
+        takt_agent_listen_no_more(agent);
+    if (takt_agent_held(agent) == 0)
         end_soon(agent, 0);
 }
 
 static int open_tables(takt_agent *agent)
 {
-    takt_table *tables[] = {&agent->wishes, &agent->lines, &agent->seats, &agent->tags,
-                            &agent->tokens};
+    takt_table *tables[] = {&agent->waiters.wishes, &agent->waiters.lines, &agent->waiters.places,
+                            &agent->waiters.seats,  &agent->waiters.tags,  &agent->permits.tokens};
     int code = 0;
 
-    if (uv_random(NULL, NULL, &agent->random, sizeof(agent->random), 0, NULL) != 0)
-        agent->random = uv_hrtime();
+    if (uv_random(NULL, NULL, &agent->permits.random, sizeof(agent->permits.random), 0, NULL) != 0)
+        agent->permits.random = uv_hrtime();
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && code == 0; i++)
-        code = takt_table_init(tables[i], takt_random(&agent->random));
-    agent->buffer = malloc(READ_SIZE);
-    return agent->buffer ? code : TAKT_E_NOMEM;
+        code = takt_table_init(tables[i], takt_random(&agent->permits.random));
+    agent->connections.buffer = malloc(READ_SIZE);
+    return agent->connections.buffer ? code : TAKT_E_NOMEM;
 }
 
 static void open_handles(takt_agent *agent)
 {
-    uv_prepare_init(&agent->loop, &agent->turn);
+    uv_prepare_init(&agent->loop, &agent->connections.turn);
     takt_agent_alarms_open(agent);
     uv_timer_init(&agent->loop, &agent->drain);
     uv_timer_init(&agent->loop, &agent->slow);
-    agent->turn.data = agent->drain.data = agent->slow.data = agent;
-    uv_prepare_start(&agent->turn, on_turn);
+    agent->connections.turn.data = agent->drain.data = agent->slow.data = agent;
+    uv_prepare_start(&agent->connections.turn, on_turn);
     takt_signals_open(&agent->signals, &agent->loop, takt_signals_ending, on_signal, agent);
 }
 
@@ -189,10 +190,11 @@ static int start(takt_agent *agent)
     if (status == 0)
         status = takt_agent_listen(agent);
     if (status == 0) {
-        if (agent->listen_path)
-            takt_message(
-                "serving %zu limit%s at %s", takt_policy_count(takt_get_policy(agent->client)),
-                takt_plural(takt_policy_count(takt_get_policy(agent->client))), agent->listen_path);
+        if (agent->listening.path)
+            takt_message("serving %zu limit%s at %s",
+                         takt_policy_count(takt_get_policy(agent->limits.own.client)),
+                         takt_plural(takt_policy_count(takt_get_policy(agent->limits.own.client))),
+                         agent->listening.path);
         takt_agent_status_tell(agent, "READY=1");
     }
     return status;
@@ -202,13 +204,14 @@ static void free_parts(takt_agent *agent)
 {
     takt_agent_status_close(agent);
     takt_agent_limits_free(agent);
-    takt_resp_free(agent->spare_resp);
-    free(agent->buffer);
-    takt_table_close(&agent->wishes);
-    takt_table_close(&agent->lines);
-    takt_table_close(&agent->seats);
-    takt_table_close(&agent->tags);
-    takt_table_close(&agent->tokens);
+    takt_resp_free(agent->connections.spare_resp);
+    free(agent->connections.buffer);
+    takt_table_close(&agent->waiters.wishes);
+    takt_table_close(&agent->waiters.lines);
+    takt_table_close(&agent->waiters.places);
+    takt_table_close(&agent->waiters.seats);
+    takt_table_close(&agent->waiters.tags);
+    takt_table_close(&agent->permits.tokens);
 }
 
 int takt_agent_open(takt_agent *agent, const takt_agent_options *options)
@@ -216,17 +219,25 @@ int takt_agent_open(takt_agent *agent, const takt_agent_options *options)
     int status;
 
     *agent = (takt_agent){.options = *options,
-                          .command = takt_agent_command,
-                          .left = on_left,
-                          .granted = takt_agent_waiter_granted,
-                          .refused = takt_agent_waiter_refused,
-                          .on_event = on_event,
-                          .notify.fd = -1};
+                          .callbacks = {.command = takt_agent_command,
+                                        .joins = takt_agent_acquire_joins,
+                                        .left = on_left,
+                                        .granted = takt_agent_waiter_granted,
+                                        .refused = takt_agent_waiter_refused,
+                                        .on_event = on_event},
+                          .status.notify.fd = -1};
     signal(SIGPIPE, SIG_IGN);
-    takt_list_init(&agent->connections);
-    takt_list_init(&agent->to_do);
-    if (uv_loop_init(&agent->loop) != 0 || open_tables(agent) != 0) {
+    takt_list_init(&agent->connections.all);
+    takt_list_init(&agent->connections.to_do);
+    takt_list_init(&agent->permits.detached);
+    if (uv_loop_init(&agent->loop) != 0) {
         takt_message("%s", takt_strerror(TAKT_E_NOMEM));
+        return EX_OSERR;
+    }
+    if (open_tables(agent) != 0) {
+        takt_message("%s", takt_strerror(TAKT_E_NOMEM));
+        free_parts(agent);
+        uv_loop_close(&agent->loop);
         return EX_OSERR;
     }
     open_handles(agent);

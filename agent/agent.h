@@ -40,7 +40,11 @@
 #define TAKT_AGENT_WAITERS_MAX 4000000 /* of all connections */
 #define TAKT_AGENT_SETTLED_LATER                                                                   \
     1024 /* permits without a fencing number that a connection may still settle */
-#define TAKT_AGENT_TAG_MAX    64
+#define TAKT_AGENT_DETACHED_MAX 16384 /* permits without a fencing number and a connection */
+#define TAKT_AGENT_TAG_MAX      64
+#define TAKT_AGENT_WAITS_MAX    1024 /* waiters without a tag of a connection */
+#define TAKT_AGENT_REPEATED_MAX                                                                    \
+    96 /* bytes of an ACQUIRE that the next one may repeat before its answer */
 #define TAKT_AGENT_TOKEN_SIZE 17 /* with its NUL */
 
 typedef struct takt_agent takt_agent;
@@ -70,8 +74,9 @@ typedef struct takt_agent_waiter {
 typedef struct takt_agent_permit {
     takt_permit permit;
     takt_agent_wish *wish;
-    takt_link in_wish;                 /* while it waits */
-    takt_link in_connection;           /* once it is granted */
+    takt_agent_seat *seat;             /* that asked for it, while it waits */
+    takt_link in_wish, in_seat;        /* likewise */
+    takt_link in_connection;           /* once it is granted; or among the detached ones */
     takt_entry named;                  /* by token */
     takt_agent_connection *connection; /* NULL: its holder has gone, and may come back */
     takt_agent_alarm end;              /* then */
@@ -89,9 +94,18 @@ typedef struct takt_agent_call {
     bool tells_standing;
 } takt_agent_call;
 
+/* The bytes that a connection receives. */
+typedef struct takt_agent_input {
+    bool reads;
+    takt_resp *resp; /* NULL: no part of a command is here */
+    int refused;     /* the error of the stream, after the commands received before it */
+    size_t behind;   /* bytes received while the connection waits */
+    size_t read_now; /* bytes received in this turn of the loop */
+} takt_agent_input;
+
 struct takt_agent_connection {
     takt_agent *agent;
-    takt_link link; /* in agent->connections */
+    takt_link link; /* in agent->connections.all */
     union {
         uv_stream_t stream;
         uv_pipe_t pipe;
@@ -104,20 +118,19 @@ struct takt_agent_connection {
     bool closing;
     bool broken; /* an answer was lost for lack of memory: it ends */
     bool ends;   /* closes when all is written */
-    bool reads;
-    takt_resp *resp; /* NULL: no part of a command is here */
-    int refused;     /* code of what is wrong with its stream, behind the commands that are here */
-    size_t behind;   /* bytes received while it waits */
-    size_t read_now; /* bytes received in this turn of the loop */
-    takt_agent_waiter *waiter; /* whose answer the next command waits for */
-    takt_agent_call *call;     /* likewise */
+    takt_agent_input input;
+    const takt_reply *next; /* a command that waits for the answers to `waits` or `call` */
+    int waits;              /* waiters without a tag, all of the same ACQUIRE */
+    takt_agent_call *call;  /* the next command waits for its answer */
     takt_resp_out out;
     uv_write_t writing;
     char *written;     /* bytes under way; NULL: none */
-    takt_link to_do;   /* in agent->to_do: there is something to write, or to read on */
-    takt_relay *relay; /* of a program whose store is the agent; NULL: it is none */
+    takt_link to_do;   /* in agent->connections.to_do: there is something to write, or to read on */
+    takt_relay *relay; /* if the program's store is the agent; else NULL */
     takt_link waiters, permits, settled_later;
     unsigned settled_later_count;
+    size_t repeated; /* bytes of repeated_words; 0: nothing may repeat the ACQUIRE that waits */
+    char repeated_words[TAKT_AGENT_REPEATED_MAX];
 };
 
 typedef struct takt_agent_options {
@@ -138,61 +151,108 @@ typedef struct takt_agent_defined {
     int count;
 } takt_agent_defined;
 
-struct takt_agent {
-    uv_loop_t loop;
-    takt_agent_options options;
-
-    /* what lower parts call in higher ones */
+/* What lower files call in higher ones. */
+typedef struct takt_agent_callbacks {
     void (*command)(takt_agent_connection *connection, const takt_reply *words, int count);
+    /* whether a command need not wait for the answer of the waiters without a tag */
+    bool (*joins)(const takt_agent_connection *connection, const takt_reply *words, int count);
     void (*left)(takt_agent_connection *connection); /* its waiters leave, its permits are free */
     void (*granted)(takt_agent_waiter *waiter, takt_agent_permit *permit);
     /* by a code of takt/error.h; after both the waiter is gone */
     void (*refused)(takt_agent_waiter *waiter, int code, int64_t retry_after_us);
     void (*on_event)(takt_client *client, const takt_event *event, void *data);
+} takt_agent_callbacks;
 
+/* A policy, the policies before it that may still be in use, and its client. */
+typedef struct takt_agent_side {
     takt_policy *policy;
     takt_former_policies former;
     takt_client *client;
-    takt_relays *relays;
-    bool store_lost;
-    char store_trouble[256];
+} takt_agent_side;
 
-    takt_policy *defined_policy; /* of `defined`; NULL: none */
-    takt_former_policies defined_former;
-    takt_client *defined_client;
-    takt_agent_defined *defined;
-    size_t defined_count;
-    unsigned policy_changes;
+/* Of limits.c. */
+typedef struct takt_agent_limits {
+    takt_agent_side own;
+    takt_agent_side brought; /* of `definitions`; NULL: there are none */
+    takt_agent_defined *definitions;
+    size_t definition_count;
+    size_t copies;    /* limits in all policies that were made of `definitions` */
+    unsigned changes; /* of any policy */
+} takt_agent_limits;
 
+/* Of listen.c. */
+typedef struct takt_agent_listening {
     union {
         uv_stream_t stream;
         uv_pipe_t pipe;
         uv_tcp_t tcp;
-    } listeners[8];
+    } sockets[8];
     bool is_unix[8];
-    int listener_count, listeners_open;
-    char *listen_path; /* a socket that was made here */
+    int count, open;
+    char *path;             /* of a socket that was made here */
+    takt_agent_alarm again; /* a connection waits until there is memory for it */
+} takt_agent_listening;
 
-    takt_link connections, to_do;
-    size_t connection_count;
+/* Of connection.c. */
+typedef struct takt_agent_connections {
+    takt_link all, to_do;
+    size_t count;
     uint64_t last_number;
     takt_resp *spare_resp;
     char *buffer; /* for reading */
     uv_prepare_t turn;
+} takt_agent_connections;
 
-    takt_table wishes, lines, seats, tags, tokens;
-    takt_heap alarms;
-    uv_timer_t alarm;
-    size_t waiting, held; /* waiters; permits with a fencing number */
-    uint64_t random;
+/* Of acquire.c and lines.c. */
+typedef struct takt_agent_waiters {
+    takt_table wishes, lines, places, seats, tags;
+    size_t count;
+} takt_agent_waiters;
 
+/* Of permit.c. */
+typedef struct takt_agent_permits {
+    takt_table tokens;
+    size_t held;        /* those with a fencing number */
+    takt_link detached; /* those without one and without a connection, the oldest first */
+    size_t detached_count;
+    uint64_t random; /* the state from which tokens are drawn */
+} takt_agent_permits;
+
+/* Of alarm.c. */
+typedef struct takt_agent_alarms {
+    takt_heap heap;
+    uv_timer_t timer;
+} takt_agent_alarms;
+
+/* Of status.c. */
+typedef struct takt_agent_status {
+    takt_notify notify;
+    takt_status_server *server;
+    struct takt_agent_watch *watch;
+    int64_t started_at_us;
+} takt_agent_status;
+
+struct takt_agent {
+    uv_loop_t loop;
+    takt_agent_options options;
+    takt_agent_callbacks callbacks;
+    takt_agent_limits limits;
+    takt_relays *relays;
+    struct {
+        bool lost;
+        char trouble[256];
+    } store;
+    takt_agent_listening listening;
+    takt_agent_connections connections;
+    takt_agent_waiters waiters;
+    takt_agent_permits permits;
+    takt_agent_alarms alarms;
+    takt_agent_status status;
+    takt_agent_figures figures;
+
+    /* of agent.c */
     takt_signals signals;
     uv_timer_t drain, slow;
-    takt_notify notify;
-    takt_status_server *status;
-    struct takt_agent_watch *watch;
-    takt_agent_figures figures;
-    int64_t started_at_us;
     bool draining, ended;
     int exit_status;
 };
@@ -211,8 +271,9 @@ void takt_agent_listen_no_more(takt_agent *agent);
 
 /* ---- connection.c ---------------------------------------------------------------------------- */
 
-/* The connection of a listener, or none if it may not connect. */
-void takt_agent_connection_accept(takt_agent *agent, uv_stream_t *listener, bool is_unix);
+/* Takes over the connection of a listener, or ends it if it may not connect. False: there is no
+ * memory for it, and it waits. */
+bool takt_agent_connection_accept(takt_agent *agent, uv_stream_t *listener, bool is_unix);
 
 /* Ends it at once. Its waiters leave, and its permits are free or detached. */
 void takt_agent_connection_end(takt_agent_connection *connection);
@@ -228,6 +289,12 @@ void takt_agent_command(takt_agent_connection *connection, const takt_reply *wor
 /* ---- acquire.c ------------------------------------------------------------------------------- */
 
 void takt_agent_acquire(takt_agent_connection *connection, const takt_reply *words, int count);
+
+/* Whether it is the same ACQUIRE as that of the connection's waiters: in a pipeline they wait
+ * together, and any permit answers any of them. */
+bool takt_agent_acquire_joins(const takt_agent_connection *connection, const takt_reply *words,
+                              int count);
+
 void takt_agent_try(takt_agent_connection *connection, const takt_reply *words, int count);
 void takt_agent_cancel(takt_agent_connection *connection, const takt_reply *words, int count);
 
@@ -237,6 +304,9 @@ void takt_agent_waiter_refused(takt_agent_waiter *waiter, int code, int64_t retr
 
 /* Without an answer. */
 void takt_agent_waiter_leave(takt_agent_waiter *waiter);
+
+/* Waiters now, also of programs whose store is the agent. */
+size_t takt_agent_waiting(const takt_agent *agent);
 
 /* ---- permit.c -------------------------------------------------------------------------------- */
 
@@ -251,6 +321,9 @@ void takt_agent_permit_release(takt_agent *agent, takt_agent_permit *permit);
 void takt_agent_permit_leave(takt_agent_permit *permit);
 
 void takt_agent_permit_lost(takt_agent *agent, takt_permit *permit);
+
+/* Permits with a fencing number now, also of programs whose store is the agent. */
+size_t takt_agent_held(const takt_agent *agent);
 
 void takt_agent_release(takt_agent_connection *connection, const takt_reply *words, int count);
 void takt_agent_settle(takt_agent_connection *connection, const takt_reply *words, int count);
@@ -274,7 +347,7 @@ void takt_agent_relay(takt_agent_connection *connection, const takt_reply *words
 
 /* ---- limits.c -------------------------------------------------------------------------------- */
 
-/* The client and the policy of a limit; the agent's own where there is no such limit. */
+/* The client and the policy of a limit; the agent's own if no program defined the limit. */
 takt_client *takt_agent_client_of(const takt_agent *agent, const char *limit);
 const takt_policy *takt_agent_policy_of(const takt_agent *agent, const char *limit);
 
@@ -302,7 +375,7 @@ void takt_agent_info(takt_agent_connection *connection, const takt_reply *words,
 static inline void takt_agent_go_on(takt_agent_connection *connection)
 {
     if (!connection->closing && takt_list_empty(&connection->to_do))
-        takt_list_append(&connection->agent->to_do, &connection->to_do);
+        takt_list_append(&connection->agent->connections.to_do, &connection->to_do);
 }
 
 /* There is no memory for an answer: the connection ends in this turn of the loop. */

@@ -15,20 +15,20 @@ static void set_timer(takt_agent *agent)
 {
     uint64_t now_ms = uv_now(&agent->loop);
 
-    if (!agent->alarms.first) {
-        uv_timer_stop(&agent->alarm);
+    if (!agent->alarms.heap.first) {
+        uv_timer_stop(&agent->alarms.timer);
         return;
     }
-    uint64_t at_ms = TAKT_HOLDER(agent->alarms.first, takt_agent_alarm, node)->at_ms;
-    uv_timer_start(&agent->alarm, on_alarm, at_ms > now_ms ? at_ms - now_ms : 0, 0);
+    uint64_t at_ms = TAKT_HOLDER(agent->alarms.heap.first, takt_agent_alarm, node)->at_ms;
+    uv_timer_start(&agent->alarms.timer, on_alarm, at_ms > now_ms ? at_ms - now_ms : 0, 0);
 }
 
 static void on_alarm(uv_timer_t *timer)
 {
     takt_agent *agent = timer->data;
 
-    while (agent->alarms.first) {
-        takt_agent_alarm *alarm = TAKT_HOLDER(agent->alarms.first, takt_agent_alarm, node);
+    while (agent->alarms.heap.first) {
+        takt_agent_alarm *alarm = TAKT_HOLDER(agent->alarms.heap.first, takt_agent_alarm, node);
         if (alarm->at_ms > uv_now(&agent->loop))
             break;
         takt_agent_unset_alarm(agent, alarm);
@@ -44,21 +44,21 @@ void takt_agent_set_alarm(takt_agent *agent, takt_agent_alarm *alarm, int64_t af
     alarm->at_ms =
         uv_now(&agent->loop) + (uint64_t)after_ms + 1; /* the loop's clock may be behind */
     alarm->ring = ring;
-    takt_heap_add(&agent->alarms, &alarm->node);
-    if (agent->alarms.first == &alarm->node)
+    takt_heap_add(&agent->alarms.heap, &alarm->node);
+    if (agent->alarms.heap.first == &alarm->node)
         set_timer(agent);
 }
 
 void takt_agent_unset_alarm(takt_agent *agent, takt_agent_alarm *alarm)
 {
     if (alarm->at_ms > 0)
-        takt_heap_remove(&agent->alarms, &alarm->node);
+        takt_heap_remove(&agent->alarms.heap, &alarm->node);
     alarm->at_ms = 0;
 }
 
 void takt_agent_alarms_open(takt_agent *agent)
 {
-    takt_heap_init(&agent->alarms, is_earlier);
-    uv_timer_init(&agent->loop, &agent->alarm);
-    agent->alarm.data = agent;
+    takt_heap_init(&agent->alarms.heap, is_earlier);
+    uv_timer_init(&agent->loop, &agent->alarms.timer);
+    agent->alarms.timer.data = agent;
 }

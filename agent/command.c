@@ -156,11 +156,12 @@ static const struct command {
     const char *words; /* behind its name, for a message */
 } commands[] = {
     {"ACQUIRE", 2, 64, takt_agent_acquire, false,
-     " LIMIT[:KEY] [COST [UNIT] N]... [PRIORITY P] [WAIT MS] [WITHIN KEY]... [DETACH MS] [TAG T]"},
+     " LIMIT[:KEY] [COST [UNIT] N]... [PRIORITY P] [WAIT MS] [WITHIN KEY]... [TENANT NAME] "
+     "[DETACH MS] [TAG T]"},
     {"RELEASE", 2, 16, takt_agent_release, false, " TOKEN [COST [UNIT] N]..."},
     {"CANCEL", 2, 2, takt_agent_cancel, false, " TAG"},
     {"TRY", 2, 64, takt_agent_try, false,
-     " LIMIT[:KEY] [COST [UNIT] N]... [WITHIN KEY]... [DETACH MS] [STANDING]"},
+     " LIMIT[:KEY] [COST [UNIT] N]... [WITHIN KEY]... [TENANT NAME] [DETACH MS] [STANDING]"},
     {"SETTLE", 2, 16, takt_agent_settle, false, " TOKEN [COST [UNIT] N]..."},
     {"DETACH", 3, 3, takt_agent_detach, false, " TOKEN MS"},
     {"PEEK", 2, 4, takt_agent_ledger, false, " LIMIT[:KEY] [WATCH MS]"},

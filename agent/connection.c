@@ -31,7 +31,7 @@ static void on_closed(uv_handle_t *handle)
 
     free(connection->out.bytes);
     free(connection->written);
-    takt_resp_free(connection->resp);
+    takt_resp_free(connection->input.resp);
     free(connection);
 }
 
@@ -44,8 +44,8 @@ void takt_agent_connection_end(takt_agent_connection *connection)
     connection->closing = true;
     takt_list_remove(&connection->link);
     takt_list_remove(&connection->to_do);
-    agent->connection_count--;
-    agent->left(connection);
+    agent->connections.count--;
+    agent->callbacks.left(connection);
     uv_close((uv_handle_t *)&connection->socket, on_closed);
 }
 
@@ -96,7 +96,7 @@ static void write_out(takt_agent_connection *connection)
         write_later(connection, sent < 0 ? 0 : (size_t)sent);
     } else {
         out->size = 0;
-        if (out->capacity > OUT_KEPT || !connection->resp) {
+        if (out->capacity > OUT_KEPT || !connection->input.resp) {
             free(out->bytes);
             *out = (takt_resp_out){0};
         }
@@ -121,54 +121,73 @@ static bool is_command(const takt_reply *command)
     return true;
 }
 
-/* The memory for a part of a command is for whoever needs it next. */
+/* The next connection that receives part of a command uses this memory. */
 static void leave_resp(takt_agent_connection *connection)
 {
     takt_agent *agent = connection->agent;
 
-    if (!connection->resp || !takt_resp_is_between(connection->resp))
+    if (!connection->input.resp || !takt_resp_is_between(connection->input.resp))
         return;
-    if (!agent->spare_resp)
-        agent->spare_resp = connection->resp;
+    if (!agent->connections.spare_resp)
+        agent->connections.spare_resp = connection->input.resp;
     else
-        takt_resp_free(connection->resp);
-    connection->resp = NULL;
+        takt_resp_free(connection->input.resp);
+    connection->input.resp = NULL;
 }
 
-/* Does the commands that are here, up to one that waits. */
+/* Whether the command need not wait for the answer to those before it. */
+static bool joins(const takt_agent_connection *connection, const takt_reply *command)
+{
+    return is_command(command) && command->count > 0 &&
+           connection->agent->callbacks.joins(connection, command + 1, command->count);
+}
+
+static bool may_go_on(const takt_agent_connection *connection)
+{
+    bool waits = connection->waits >= TAKT_AGENT_WAITS_MAX || connection->call ||
+                 (connection->waits > 0 && connection->next) ||
+                 takt_relay_is_busy(connection->relay);
+
+    return !connection->closing && !connection->ends && connection->input.resp && !waits;
+}
+
+/* Does the commands that are here, up to one that waits for the answer to another one. */
 static void do_commands(takt_agent_connection *connection)
 {
     const takt_reply *command;
     const char *why;
     int code;
 
-    while (!connection->closing && !connection->ends && connection->resp && !connection->waiter &&
-           !connection->call) {
-        connection->behind = 0;
-        code = takt_resp_next(connection->resp, &command, &why);
+    while (may_go_on(connection)) {
+        connection->input.behind = 0;
+        command = connection->next;
+        code = command ? 1 : takt_resp_next(connection->input.resp, &command, &why);
+        connection->next = NULL;
         if (code == 0)
-            code = connection->refused;
-        if (code == 0) {
+            code = connection->input.refused;
+        if (code == 0)
             leave_resp(connection);
-            return;
-        }
+        if (code == 0 || (code < 0 && connection->waits > 0))
+            return; /* an error comes after the answers */
         if (code < 0)
             refuse_stream(connection, code == TAKT_E_NOMEM ? "no memory"
                                       : code == TAKT_E_INVALID
                                           ? "a command has at most 512 words and 65536 bytes"
                                           : "a command is an array of strings");
+        else if (connection->waits > 0 && !joins(connection, command))
+            connection->next = command;
         else if (!is_command(command))
             refuse_stream(connection, "a command is an array of strings");
         else if (command->count > 0)
-            connection->agent->command(connection, command + 1, command->count);
+            connection->agent->callbacks.command(connection, command + 1, command->count);
     }
 }
 
 static takt_resp *take_resp(takt_agent *agent)
 {
-    takt_resp *resp = agent->spare_resp;
+    takt_resp *resp = agent->connections.spare_resp;
 
-    agent->spare_resp = NULL;
+    agent->connections.spare_resp = NULL;
     return resp ? resp : takt_resp_new(&of_commands);
 }
 
@@ -176,17 +195,17 @@ static void take(takt_agent_connection *connection, const char *bytes, size_t si
 {
     const char *why;
 
-    if (!connection->resp)
-        connection->resp = take_resp(connection->agent);
-    if (!connection->resp) {
+    if (!connection->input.resp)
+        connection->input.resp = take_resp(connection->agent);
+    if (!connection->input.resp) {
         takt_agent_connection_end(connection);
         return;
     }
-    connection->behind += size;
-    if (connection->refused == 0)
-        connection->refused = takt_resp_feed(connection->resp, bytes, size, &why);
+    connection->input.behind += size;
+    if (connection->input.refused == 0)
+        connection->input.refused = takt_resp_feed(connection->input.resp, bytes, size, &why);
     do_commands(connection);
-    if (connection->behind > BEHIND_MAX && !connection->closing) {
+    if (connection->input.behind > BEHIND_MAX && !connection->closing) {
         takt_agent_reply_error(connection, "ERR",
                                "too many commands behind one that waits; use TAG");
         connection->ends = true;
@@ -198,7 +217,7 @@ static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
     takt_agent_connection *connection = handle->data;
 
     (void)suggested;
-    *buffer = uv_buf_init(connection->agent->buffer, READ_SIZE);
+    *buffer = uv_buf_init(connection->agent->connections.buffer, READ_SIZE);
 }
 
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
@@ -211,24 +230,27 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
     }
     if (count == 0 || connection->ends)
         return;
-    connection->read_now += (size_t)count;
+    connection->input.read_now += (size_t)count;
     takt_agent_go_on(connection);
-    if (connection->read_now > READ_MAX && connection->reads) {
-        connection->reads = false;
+    take(connection, buffer->base, (size_t)count);
+    if (!connection->closing && connection->input.reads &&
+        (connection->input.read_now > READ_MAX || takt_relay_is_busy(connection->relay))) {
+        connection->input.reads = false;
         uv_read_stop(stream);
     }
-    take(connection, buffer->base, (size_t)count);
 }
 
-/* Whether it may read in this turn: not while its own answers lie unread. */
+/* Whether it may read in this turn: not while its own answers lie unread, or too many are to come.
+ */
 static void read_on(takt_agent_connection *connection)
 {
-    bool reads = !connection->ends && (!connection->written || connection->out.size < OUT_MAX / 4);
+    bool reads = !connection->ends && !takt_relay_is_busy(connection->relay) &&
+                 (!connection->written || connection->out.size < OUT_MAX / 4);
 
-    connection->read_now = 0;
-    if (reads && !connection->reads)
+    connection->input.read_now = 0;
+    if (reads && !connection->input.reads)
         uv_read_start(&connection->socket.stream, on_room, on_read);
-    connection->reads = reads || connection->reads;
+    connection->input.reads = reads || connection->input.reads;
 }
 
 /* ---- each turn ------------------------------------------------------------------------------- */
@@ -238,13 +260,13 @@ void takt_agent_connections_turn(takt_agent *agent)
     takt_link now;
 
     takt_list_init(&now);
-    takt_list_move(&now, &agent->to_do);
+    takt_list_move(&now, &agent->connections.to_do);
     while (!takt_list_empty(&now)) {
         takt_agent_connection *connection = TAKT_HOLDER(now.next, takt_agent_connection, to_do);
         takt_list_remove(&connection->to_do);
         if (connection->broken)
             takt_agent_connection_end(connection);
-        else if (!connection->waiter && !connection->call)
+        else if (!connection->call)
             do_commands(connection);
         if (!connection->closing)
             write_out(connection);
@@ -256,7 +278,7 @@ void takt_agent_connections_turn(takt_agent *agent)
     }
 }
 
-/* ---- who comes ------------------------------------------------------------------------------- */
+/* ---- accepting ------------------------------------------------------------------------------- */
 
 static bool has_group(int fd, gid_t group)
 {
@@ -271,8 +293,8 @@ static bool has_group(int fd, gid_t group)
     return false;
 }
 
-/* Whether the process at the other end may use the socket by its file's mode, whoever handed it the
- * connection. */
+/* Whether the mode of the socket's file permits the process at the other end, even if another
+ * process handed it the connection. */
 static bool may_connect(int fd, int listener)
 {
     struct sockaddr_un address = {0};
@@ -315,31 +337,32 @@ static takt_agent_connection *new_connection(takt_agent *agent, bool is_unix)
     }
     made->agent = agent;
     made->socket.stream.data = made;
-    made->number = ++agent->last_number;
+    made->number = ++agent->connections.last_number;
     made->protocol = 2;
     takt_list_init(&made->to_do);
     takt_list_init(&made->waiters);
     takt_list_init(&made->permits);
     takt_list_init(&made->settled_later);
-    takt_list_append(&agent->connections, &made->link);
-    agent->connection_count++;
+    takt_list_append(&agent->connections.all, &made->link);
+    agent->connections.count++;
     agent->figures.connections++;
     return made;
 }
 
-void takt_agent_connection_accept(takt_agent *agent, uv_stream_t *listener, bool is_unix)
+bool takt_agent_connection_accept(takt_agent *agent, uv_stream_t *listener, bool is_unix)
 {
     takt_agent_connection *connection = new_connection(agent, is_unix);
 
     if (!connection)
-        return;
+        return false;
     if (uv_accept(listener, &connection->socket.stream) != 0 ||
         (is_unix && !is_let_in(connection, listener))) {
         takt_agent_connection_end(connection);
-        return;
+        return true;
     }
     if (!is_unix)
         uv_tcp_nodelay(&connection->socket.tcp, 1);
     connection->is_known = is_unix || !agent->options.password;
     read_on(connection);
+    return true;
 }

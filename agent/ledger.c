@@ -102,7 +102,7 @@ static void on_answer(takt_call *of_client, int status, const takt_standing *sta
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-/* What a command says. */
+/* The words of a command. */
 typedef struct told {
     char limit[TAKT_NAME_SIZE_MAX + 1];
     const char *key, *reason, *unit;

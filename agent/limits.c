@@ -15,16 +15,17 @@
 #include "reply.h"
 #include "words.h"
 
-#define DEFINED_MAX    1000  /* limits */
-#define DEFINITION_MAX 10000 /* changes of them: a client keeps the policies that it had */
+#define DEFINED_MAX 250 /* limits */
+#define COPIES_MAX                                                                                 \
+    100000 /* of limits: each change makes a policy, and a client keeps those before */
 
 takt_client *takt_agent_client_of(const takt_agent *agent, const char *limit)
 {
-    bool is_defined = agent->defined_client &&
-                      !takt_policy_has(takt_get_policy(agent->client), limit) &&
-                      takt_policy_has(agent->defined_policy, limit);
+    bool is_defined = agent->limits.brought.client &&
+                      !takt_policy_has(takt_get_policy(agent->limits.own.client), limit) &&
+                      takt_policy_has(agent->limits.brought.policy, limit);
 
-    return is_defined ? agent->defined_client : agent->client;
+    return is_defined ? agent->limits.brought.client : agent->limits.own.client;
 }
 
 const takt_policy *takt_agent_policy_of(const takt_agent *agent, const char *limit)
@@ -41,12 +42,12 @@ static void offer_all(takt_suggestion *meant, const takt_policy *policy)
 void takt_agent_refuse_limit(takt_agent_connection *connection, const char *limit)
 {
     takt_agent *agent = connection->agent;
-    const takt_policy *policy = takt_get_policy(agent->client);
+    const takt_policy *policy = takt_get_policy(agent->limits.own.client);
     takt_suggestion meant;
 
     takt_suggest_begin(&meant, limit);
     offer_all(&meant, policy);
-    offer_all(&meant, agent->defined_policy);
+    offer_all(&meant, agent->limits.brought.policy);
     if (meant.best)
         takt_agent_reply_error(connection, "NOLIMIT",
                                "the policy has no limit \"%s\"; did you mean \"%s\"?", limit,
@@ -66,14 +67,14 @@ void takt_agent_refuse_limit(takt_agent_connection *connection, const char *limi
 static takt_options options_of(takt_agent *agent)
 {
     return (takt_options){.store = agent->options.store ? agent->options.store : NULL,
-                          .on_event = agent->on_event,
+                          .on_event = agent->callbacks.on_event,
                           .data = agent};
 }
 
 /* That of programs which name none, if the policy does not either. */
 static const char *name_space_of(const takt_agent *agent)
 {
-    const char *name = takt_policy_namespace(agent->policy);
+    const char *name = takt_policy_namespace(agent->limits.own.policy);
 
     return name ? name : "default";
 }
@@ -83,7 +84,7 @@ static bool is_agent(const takt_agent *agent)
 {
     const char *store = agent->options.store;
 
-    store = store ? store : takt_policy_store(agent->policy);
+    store = store ? store : takt_policy_store(agent->limits.own.policy);
     return store && strncmp(store, "agent:", strlen("agent:")) == 0;
 }
 
@@ -94,9 +95,9 @@ int takt_agent_limits_open(takt_agent *agent)
     takt_error error = {0};
     int code, status;
 
-    status = path ? takt_policy_file_load(&agent->policy, path, &error)
-                  : takt_exit_status(takt_policy_new(&agent->policy, &error));
-    if (!path && agent->policy)
+    status = path ? takt_policy_file_load(&agent->limits.own.policy, path, &error)
+                  : takt_exit_status(takt_policy_new(&agent->limits.own.policy, &error));
+    if (!path && agent->limits.own.policy)
         status = 0;
     if (status) {
         takt_message("%s", error.text);
@@ -107,12 +108,13 @@ int takt_agent_limits_open(takt_agent *agent)
                      "$TAKT_STORE or the policy's `store`");
         return EX_USAGE;
     }
-    code = takt_open(&agent->client, &agent->loop, agent->policy, &options, &error);
+    code = takt_open(&agent->limits.own.client, &agent->loop, agent->limits.own.policy, &options,
+                     &error);
     if (code) {
         takt_message("%s", error.text[0] ? error.text : takt_strerror(code));
         return takt_exit_status(code);
     }
-    code = takt_relays_open(&agent->relays, agent->client, name_space_of(agent));
+    code = takt_relays_open(&agent->relays, agent->limits.own.client, name_space_of(agent));
     if (code) {
         takt_message("%s", takt_strerror(code));
         return takt_exit_status(code);
@@ -127,9 +129,9 @@ void takt_agent_limits_reread(takt_agent *agent)
 
     if (!path) {
         takt_message("there is no policy file to read again");
-    } else if (takt_policy_file_reread(&agent->policy, &agent->former, path, NULL, agent->client,
-                                       &error)) {
-        agent->policy_changes++;
+    } else if (takt_policy_file_reread(&agent->limits.own.policy, &agent->limits.own.former, path,
+                                       NULL, agent->limits.own.client, &error)) {
+        agent->limits.changes++;
         takt_message("the policy file was read again and is in use");
     } else {
         takt_message("the policy is unchanged: %s", error.text);
@@ -146,13 +148,13 @@ static void free_defined(takt_agent_defined *defined)
 
 void takt_agent_limits_free(takt_agent *agent)
 {
-    for (size_t i = 0; i < agent->defined_count; i++)
-        free_defined(&agent->defined[i]);
-    free(agent->defined);
-    takt_former_policies_free(&agent->defined_former);
-    takt_policy_free(agent->defined_policy);
-    takt_former_policies_free(&agent->former);
-    takt_policy_free(agent->policy);
+    for (size_t i = 0; i < agent->limits.definition_count; i++)
+        free_defined(&agent->limits.definitions[i]);
+    free(agent->limits.definitions);
+    takt_former_policies_free(&agent->limits.brought.former);
+    takt_policy_free(agent->limits.brought.policy);
+    takt_former_policies_free(&agent->limits.own.former);
+    takt_policy_free(agent->limits.own.policy);
 }
 
 /* ---- DEFINE ---------------------------------------------------------------------------------- */
@@ -175,6 +177,7 @@ static const struct field {
         {"TIMEZONE", offsetof(takt_rule_text, timezone)},
         {"QUEUE", offsetof(takt_rule_text, queue)},
         {"COUNTS", offsetof(takt_rule_text, counts)},
+        {"DEFAULT_AMOUNT", offsetof(takt_rule_text, default_amount)},
         {"GUARD", offsetof(takt_rule_text, guard)},
         {NULL, 0},
 },
@@ -186,6 +189,9 @@ static const struct field {
       {"PRIORITY", offsetof(takt_limit_text, priority)},
       {"ON_STORE_FAILURE", offsetof(takt_limit_text, on_store_failure)},
       {"MODE", offsetof(takt_limit_text, mode)},
+      {"FAIR", offsetof(takt_limit_text, fair)},
+      {"WEIGHTS", offsetof(takt_limit_text, weights)},
+      {"DEFAULT_WEIGHT", offsetof(takt_limit_text, default_weight)},
       {NULL, 0},
 };
 
@@ -259,37 +265,37 @@ static int make_policy(takt_agent *agent, const takt_agent_defined *fresh, takt_
     if (code != 0)
         return code;
     code = add_to(*policy, fresh, error);
-    for (size_t i = 0; code == 0 && i < agent->defined_count; i++)
-        if (strcmp(agent->defined[i].name, fresh->name) != 0)
-            code = add_to(*policy, &agent->defined[i], error);
+    for (size_t i = 0; code == 0 && i < agent->limits.definition_count; i++)
+        if (strcmp(agent->limits.definitions[i].name, fresh->name) != 0)
+            code = add_to(*policy, &agent->limits.definitions[i], error);
     if (code != 0)
         takt_policy_free(*policy);
     return code;
 }
 
-/* Hands the policy to the client of what is defined. */
+/* Hands the policy of all definitions to their client. */
 static int use_policy(takt_agent *agent, takt_policy *policy, takt_error *error)
 {
     takt_options options = options_of(agent);
-    takt_former_policies *former = &agent->defined_former;
+    takt_former_policies *former = &agent->limits.brought.former;
     takt_policy **all;
     int code;
 
-    if (!agent->defined_client) {
-        options.store = options.store ? options.store : takt_policy_store(agent->policy);
-        options.name_space = takt_policy_namespace(takt_get_policy(agent->client));
-        code = takt_open(&agent->defined_client, &agent->loop, policy, &options, error);
-        agent->defined_policy = code == 0 ? policy : NULL;
+    if (!agent->limits.brought.client) {
+        options.store = options.store ? options.store : takt_policy_store(agent->limits.own.policy);
+        options.name_space = takt_policy_namespace(takt_get_policy(agent->limits.own.client));
+        code = takt_open(&agent->limits.brought.client, &agent->loop, policy, &options, error);
+        agent->limits.brought.policy = code == 0 ? policy : NULL;
         return code;
     }
     all = realloc(former->all, (former->count + 1) * sizeof(*all));
     if (!all)
         return TAKT_E_NOMEM;
     former->all = all;
-    code = takt_reload(agent->defined_client, policy, error);
+    code = takt_reload(agent->limits.brought.client, policy, error);
     if (code == 0) {
-        former->all[former->count++] = agent->defined_policy;
-        agent->defined_policy = policy;
+        former->all[former->count++] = agent->limits.brought.policy;
+        agent->limits.brought.policy = policy;
     }
     return code;
 }
@@ -298,25 +304,25 @@ static int keep(takt_agent *agent, const takt_agent_defined *fresh)
 {
     takt_agent_defined *all;
 
-    for (size_t i = 0; i < agent->defined_count; i++)
-        if (strcmp(agent->defined[i].name, fresh->name) == 0) {
-            free_defined(&agent->defined[i]);
-            agent->defined[i] = *fresh;
+    for (size_t i = 0; i < agent->limits.definition_count; i++)
+        if (strcmp(agent->limits.definitions[i].name, fresh->name) == 0) {
+            free_defined(&agent->limits.definitions[i]);
+            agent->limits.definitions[i] = *fresh;
             return 0;
         }
-    all = realloc(agent->defined, (agent->defined_count + 1) * sizeof(*all));
+    all = realloc(agent->limits.definitions, (agent->limits.definition_count + 1) * sizeof(*all));
     if (!all)
         return TAKT_E_NOMEM;
-    agent->defined = all;
-    agent->defined[agent->defined_count++] = *fresh;
+    agent->limits.definitions = all;
+    agent->limits.definitions[agent->limits.definition_count++] = *fresh;
     return 0;
 }
 
 static const takt_agent_defined *find_defined(const takt_agent *agent, const char *name)
 {
-    for (size_t i = 0; i < agent->defined_count; i++)
-        if (strcmp(agent->defined[i].name, name) == 0)
-            return &agent->defined[i];
+    for (size_t i = 0; i < agent->limits.definition_count; i++)
+        if (strcmp(agent->limits.definitions[i].name, name) == 0)
+            return &agent->limits.definitions[i];
     return NULL;
 }
 
@@ -331,19 +337,22 @@ static int define(takt_agent *agent, takt_agent_defined *fresh, takt_error *erro
 
     *error = (takt_error){0};
     if (wrong) {
-        snprintf(error->text, sizeof(error->text),
-                 "%.40s: fields come with a value each: RATE first, BURST and the others of a rule "
-                 "behind it; "
-                 "CONCURRENCY, LEASE, MAX_WAITING, WHEN_FULL, PRIORITY, ON_STORE_FAILURE, MODE",
-                 wrong);
+        snprintf(
+            error->text, sizeof(error->text),
+            "%.40s: unknown field, or a field without a value: write NAME VALUE, and the fields of "
+            "a rule after its RATE (docs/agent.md)",
+            wrong);
         return TAKT_E_INVALID;
     }
-    if ((!known && agent->defined_count == DEFINED_MAX) ||
-        agent->defined_former.count == DEFINITION_MAX) {
+    if (!known && agent->limits.definition_count == DEFINED_MAX) {
         snprintf(error->text, sizeof(error->text),
-                 "an agent takes %d limits and %d changes of them; put these into "
-                 "its policy",
-                 DEFINED_MAX, DEFINITION_MAX);
+                 "an agent takes %d limits from programs; put them into its policy", DEFINED_MAX);
+        return TAKT_E_INVALID;
+    }
+    if (agent->limits.copies + agent->limits.definition_count >= COPIES_MAX) {
+        snprintf(error->text, sizeof(error->text),
+                 "limits were defined anew too often: put them into the agent's policy, which can "
+                 "be read again, or start the agent again");
         return TAKT_E_INVALID;
     }
     code = make_policy(agent, fresh, &policy, error);
@@ -354,22 +363,28 @@ static int define(takt_agent *agent, takt_agent_defined *fresh, takt_error *erro
         takt_policy_free(policy);
         return code;
     }
-    agent->policy_changes++;
+    agent->limits.changes++;
+    agent->limits.copies += takt_policy_count(policy);
     return keep(agent, fresh);
 }
 
 void takt_agent_define(takt_agent_connection *connection, const takt_reply *first, int count)
 {
     takt_agent *agent = connection->agent;
+    takt_agent_words words;
     takt_agent_defined fresh;
     const takt_agent_defined *known;
     takt_error error = {0};
-    char name[TAKT_NAME_SIZE_MAX + 1], description[256];
+    const char *name;
+    char description[256];
     int code;
 
-    snprintf(name, sizeof(name), "%s", first[1].text);
-    if (takt_policy_has(takt_get_policy(agent->client), name)) {
-        takt_policy_describe(takt_get_policy(agent->client), name, description,
+    takt_agent_words_begin(&words, connection, first, count);
+    name = takt_agent_words_text(&words, "the limit's name", TAKT_NAME_SIZE_MAX);
+    if (words.wrong)
+        return;
+    if (takt_policy_has(takt_get_policy(agent->limits.own.client), name)) {
+        takt_policy_describe(takt_get_policy(agent->limits.own.client), name, description,
                              sizeof(description));
         takt_agent_reply_error(connection, "ERR",
                                "%s is a limit of the agent's policy: %s; leave out DEFINE", name,
@@ -411,8 +426,10 @@ static void describe_all(takt_agent_connection *connection, const takt_policy *p
 void takt_agent_tell_policy(takt_agent_connection *connection, const takt_reply *words, int count)
 {
     takt_agent *agent = connection->agent;
-    const takt_policy *policy = takt_get_policy(agent->client);
-    size_t size = 0, defined = agent->defined_policy ? takt_policy_count(agent->defined_policy) : 0;
+    const takt_policy *policy = takt_get_policy(agent->limits.own.client);
+    size_t size = 0, defined = agent->limits.brought.policy
+                                   ? takt_policy_count(agent->limits.brought.policy)
+                                   : 0;
     const char *text = takt_policy_text(policy, &size);
 
     (void)words, (void)count;
@@ -432,5 +449,5 @@ void takt_agent_tell_policy(takt_agent_connection *connection, const takt_reply 
     takt_agent_reply_map(connection, takt_policy_count(policy) + defined);
     describe_all(connection, policy);
     if (defined > 0)
-        describe_all(connection, agent->defined_policy);
+        describe_all(connection, agent->limits.brought.policy);
 }

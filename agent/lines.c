@@ -18,7 +18,7 @@ static void set_bound(takt_agent *agent, takt_agent_line *line, const takt_reque
     const takt_policy *policy = takt_agent_policy_of(agent, request->limit);
     int64_t tokens = 0, period_us = 0;
 
-    line->policy_changes = agent->policy_changes;
+    line->policy_changes = agent->limits.changes;
     line->bound = BOUND_MIN;
     takt_policy_rate(policy, request->limit, request->key, &tokens, &period_us);
     if (period_us > 0 && tokens > 0) {
@@ -27,7 +27,7 @@ static void set_bound(takt_agent *agent, takt_agent_line *line, const takt_reque
                       : bound < BOUND_MIN ? BOUND_MIN
                                           : (int64_t)bound;
     }
-    /* Who is too many is for the ledger to decide: it must know of all. */
+    /* The ledger decides which waiters exceed max_waiting, so it must know all of them. */
     if (takt_policy_bounds_waiting(policy, request->limit, request->key))
         line->bound = INT64_MAX;
 }
@@ -35,17 +35,17 @@ static void set_bound(takt_agent *agent, takt_agent_line *line, const takt_reque
 static takt_agent_line *get_line(takt_agent *agent, const char *text, size_t size,
                                  const takt_request *request)
 {
-    takt_entry *found = takt_table_find(&agent->lines, text, size);
+    takt_entry *found = takt_table_find(&agent->waiters.lines, text, size);
     takt_agent_line *line =
         found ? TAKT_HOLDER(found, takt_agent_line, entry) : calloc(1, sizeof(*line) + size);
 
     if (!found && line) {
-        takt_list_init(&line->wishes);
+        takt_list_init(&line->places);
         memcpy(line->text, text, size);
         line->entry.key = line->text;
         line->entry.size = size;
         set_bound(agent, line, request);
-        takt_table_add(&agent->lines, &line->entry);
+        takt_table_add(&agent->waiters.lines, &line->entry);
     }
     if (line)
         line->references++;
@@ -56,7 +56,7 @@ static void put_line(takt_agent *agent, takt_agent_line *line)
 {
     if (--line->references > 0)
         return;
-    takt_table_remove(&agent->lines, &line->entry);
+    takt_table_remove(&agent->waiters.lines, &line->entry);
     free(line);
 }
 
@@ -79,12 +79,12 @@ static char *add_number(char *at, int64_t number)
 
 #define TEXT_MAX                                                                                   \
     ((TAKT_LEVELS_MAX + 1) * (TAKT_KEY_SIZE_MAX + 2) +                                             \
-     TAKT_AMOUNTS_MAX * (TAKT_UNIT_SIZE_MAX + 12) + 64)
+     TAKT_AMOUNTS_MAX * (TAKT_UNIT_SIZE_MAX + 12) + TAKT_TENANT_SIZE_MAX + 64)
 
-/* Writes what the wish is known by; its first *line_size bytes are those of its line. */
+/* Writes the key of a wish. Its first *line_size bytes are the key of its line. */
 static size_t write_text(const takt_request *request, char *text, size_t *line_size)
 {
-    char *at = add_text(add_text(text, request->limit), request->key);
+    char *at = add_text(add_text(add_text(text, request->limit), request->key), request->tenant);
 
     at = add_number(at, request->priority);
     *line_size = (size_t)(at - text);
@@ -98,7 +98,7 @@ static size_t write_text(const takt_request *request, char *text, size_t *line_s
     return (size_t)(at - text);
 }
 
-/* The text at *at, which is moved to the next one. */
+/* Returns the text at *at, and moves *at behind it. */
 static const char *take_text(const char **at)
 {
     const char *text = **at == '+' ? *at + 1 : NULL;
@@ -115,6 +115,7 @@ static void read_text(takt_agent_wish *wish, const takt_request *request)
     wish->request = *request;
     wish->request.limit = take_text(&at);
     wish->request.key = take_text(&at);
+    wish->request.tenant = take_text(&at);
     at += 2 * sizeof(int64_t);
     for (int i = 0; i < TAKT_LEVELS_MAX - 1; i++)
         wish->request.within_keys[i] = take_text(&at);
@@ -132,7 +133,7 @@ takt_agent_wish *takt_agent_wish_get(takt_agent *agent, const takt_request *requ
 {
     char text[TEXT_MAX];
     size_t line_size, size = write_text(request, text, &line_size);
-    takt_entry *found = takt_table_find(&agent->wishes, text, size);
+    takt_entry *found = takt_table_find(&agent->waiters.wishes, text, size);
     takt_agent_wish *wish = found ? TAKT_HOLDER(found, takt_agent_wish, entry) : NULL;
 
     if (!wish) {
@@ -144,7 +145,6 @@ takt_agent_wish *takt_agent_wish_get(takt_agent *agent, const takt_request *requ
             return NULL;
         wish->agent = agent;
         wish->line = line;
-        takt_list_init(&wish->in_line);
         takt_list_init(&wish->seats);
         takt_list_init(&wish->asked);
         takt_list_init(&wish->waiters);
@@ -152,7 +152,7 @@ takt_agent_wish *takt_agent_wish_get(takt_agent *agent, const takt_request *requ
         read_text(wish, request);
         wish->entry.key = wish->text;
         wish->entry.size = size;
-        takt_table_add(&agent->wishes, &wish->entry);
+        takt_table_add(&agent->waiters.wishes, &wish->entry);
     }
     wish->references++;
     return wish;
@@ -162,40 +162,114 @@ void takt_agent_wish_put(takt_agent_wish *wish)
 {
     if (--wish->references > 0)
         return;
-    takt_table_remove(&wish->agent->wishes, &wish->entry);
-    takt_list_remove(&wish->in_line);
+    takt_table_remove(&wish->agent->waiters.wishes, &wish->entry);
     put_line(wish->agent, wish->line);
     free(wish);
 }
 
-/* ---- waiters --------------------------------------------------------------------------------- */
+/* ---- places and seats ------------------------------------------------------------------------ */
+
+static takt_agent_place *get_place(takt_agent *agent, takt_agent_line *line,
+                                   takt_agent_connection *connection)
+{
+    takt_agent_place of = {.of = {connection, line}}, *place;
+    takt_entry *found = takt_table_find(&agent->waiters.places, &of.of, sizeof(of.of));
+
+    place = found ? TAKT_HOLDER(found, takt_agent_place, entry) : calloc(1, sizeof(*place));
+    if (!place)
+        return NULL;
+    if (!found) {
+        place->of = of.of;
+        takt_list_init(&place->in_line);
+        takt_list_init(&place->seats);
+        place->entry.key = &place->of;
+        place->entry.size = sizeof(place->of);
+        takt_table_add(&agent->waiters.places, &place->entry);
+        line->place_count++;
+    }
+    place->references++;
+    return place;
+}
+
+static void put_place(takt_agent *agent, takt_agent_place *place)
+{
+    if (--place->references > 0)
+        return;
+    takt_table_remove(&agent->waiters.places, &place->entry);
+    place->of.line->place_count--;
+    free(place);
+}
 
 static takt_agent_seat *get_seat(takt_agent_wish *wish, takt_agent_connection *connection)
 {
     takt_agent *agent = wish->agent;
     takt_agent_seat of = {.of = {connection, wish}}, *seat;
-    takt_entry *found = takt_table_find(&agent->seats, &of.of, sizeof(of.of));
+    takt_entry *found = takt_table_find(&agent->waiters.seats, &of.of, sizeof(of.of));
 
     if (found)
         return TAKT_HOLDER(found, takt_agent_seat, entry);
     seat = calloc(1, sizeof(*seat));
     if (!seat)
         return NULL;
+    seat->place = get_place(agent, wish->line, connection);
+    if (!seat->place) {
+        free(seat);
+        return NULL;
+    }
     seat->of = of.of;
+    seat->process = takt_process_enter(takt_agent_client_of(agent, wish->request.limit), connection,
+                                       &wish->request);
+    takt_list_init(&seat->in_place);
     takt_list_init(&seat->waiters);
+    takt_list_init(&seat->asked);
     seat->entry.key = &seat->of;
     seat->entry.size = sizeof(seat->of);
-    takt_table_add(&agent->seats, &seat->entry);
+    takt_table_add(&agent->waiters.seats, &seat->entry);
     takt_list_append(&wish->seats, &seat->in_wish);
-    wish->seat_count++;
     return seat;
 }
+
+/* The counts of a seat have changed: whether it takes part in the turns of its connection, and that
+ * in those of the line. */
+static void set_turns(takt_agent_seat *seat)
+{
+    takt_agent_place *place = seat->place;
+    takt_agent_line *line = place->of.line;
+    bool has_turns = seat->waiting > seat->asked_count;
+
+    if (!has_turns) {
+        takt_list_remove(&seat->in_place);
+    } else if (takt_list_empty(&seat->in_place)) {
+        takt_list_append(&place->seats, &seat->in_place);
+        if (takt_list_empty(&line->places))
+            line->quantum = 0;
+        if (seat->of.wish->cost > line->quantum)
+            line->quantum = seat->of.wish->cost;
+    }
+    if (takt_list_empty(&place->seats)) {
+        takt_list_remove(&place->in_line);
+        place->deficit = 0;
+        place->in_turn = false;
+    } else if (takt_list_empty(&place->in_line)) {
+        takt_list_append(&line->places, &place->in_line);
+    }
+}
+
+static void free_seat(takt_agent *agent, takt_agent_seat *seat)
+{
+    takt_list_remove(&seat->in_wish);
+    takt_table_remove(&agent->waiters.seats, &seat->entry);
+    takt_process_leave(seat->process);
+    put_place(agent, seat->place);
+    free(seat);
+}
+
+/* ---- waiters --------------------------------------------------------------------------------- */
 
 bool takt_agent_lines_enter(takt_agent_wish *wish, takt_agent_connection *connection,
                             takt_agent_waiter *waiter)
 {
     takt_agent_seat *seat = get_seat(wish, connection);
-    takt_agent_line *line = wish->line;
 
     if (!seat)
         return false;
@@ -203,73 +277,100 @@ bool takt_agent_lines_enter(takt_agent_wish *wish, takt_agent_connection *connec
     takt_list_append(&seat->waiters, &waiter->in_seat);
     takt_list_append(&wish->waiters, &waiter->in_wish);
     wish->references++;
-    wish->waiting++;
-    if (takt_list_empty(&line->wishes))
-        line->quantum = 0;
-    if (wish->cost > line->quantum)
-        line->quantum = wish->cost;
-    if (takt_list_empty(&wish->in_line))
-        takt_list_append(&line->wishes, &wish->in_line);
+    seat->waiting++;
+    set_turns(seat);
     return true;
 }
 
-/* A permit that waits in the client for nobody is given up, the last one first. */
-static void give_up_one(takt_agent_wish *wish)
+/* The permit waits in the client no longer. */
+static void take_back(takt_agent_permit *permit)
 {
-    takt_agent_permit *permit = TAKT_HOLDER(wish->asked.previous, takt_agent_permit, in_wish);
+    takt_agent_wish *wish = permit->wish;
 
     takt_list_remove(&permit->in_wish);
+    takt_list_remove(&permit->in_seat);
+    permit->seat->asked_count--;
     wish->asked_count--;
+    wish->line->asked_count--;
     wish->line->asked -= wish->cost;
+}
+
+/* Cancels a permit that waits in the client for no waiter, the last one first. The caller has a
+ * reference of its own. */
+static void give_up_one(takt_agent_seat *seat)
+{
+    takt_agent_permit *permit = TAKT_HOLDER(seat->asked.previous, takt_agent_permit, in_seat);
+
+    take_back(permit);
     takt_release(&permit->permit);
     free(permit);
-    takt_agent_wish_put(wish);
+    seat->of.wish->references--;
 }
 
 void takt_agent_lines_leave(takt_agent_waiter *waiter)
 {
     takt_agent_seat *seat = waiter->seat;
     takt_agent_wish *wish = seat->of.wish;
+    takt_agent_line *line = wish->line;
+    takt_agent *agent = wish->agent;
 
     takt_list_remove(&waiter->in_seat);
     takt_list_remove(&waiter->in_wish);
-    if (takt_list_empty(&seat->waiters)) {
-        takt_list_remove(&seat->in_wish);
-        takt_table_remove(&wish->agent->seats, &seat->entry);
-        free(seat);
-        wish->seat_count--;
-    }
-    wish->waiting--;
-    if (wish->asked_count > wish->waiting)
-        give_up_one(wish);
-    if (wish->asked_count == wish->waiting)
-        takt_list_remove(&wish->in_line);
+    seat->waiting--;
+    if (seat->asked_count > seat->waiting)
+        give_up_one(seat);
+    set_turns(seat);
+    if (seat->waiting == 0)
+        free_seat(agent, seat);
+    line->references++; /* also when the wish goes */
     takt_agent_wish_put(wish);
+    if (!agent->draining && !agent->ended)
+        takt_agent_line_ask(agent, line); /* others have the space */
+    put_line(agent, line);
 }
 
 /* The next waiter of the wish. Its connection is the last one then. */
 static takt_agent_waiter *next_waiter(takt_agent_wish *wish)
 {
-    takt_agent_seat *seat;
+    takt_agent_seat *seat = TAKT_HOLDER(wish->seats.next, takt_agent_seat, in_wish);
 
-    if (takt_list_empty(&wish->seats))
-        return NULL;
-    seat = TAKT_HOLDER(wish->seats.next, takt_agent_seat, in_wish);
     takt_list_remove(&seat->in_wish);
     takt_list_append(&wish->seats, &seat->in_wish);
     return TAKT_HOLDER(seat->waiters.next, takt_agent_waiter, in_seat);
 }
 
-/* The waiter that fails with a permit: who came first with the first one, else who came last. */
+/* The waiter that fails with a permit: the oldest with the first permit, otherwise the newest. */
 static takt_agent_waiter *failing_waiter(const takt_agent_wish *wish, bool is_first)
 {
-    if (takt_list_empty(&wish->waiters))
-        return NULL;
     return TAKT_HOLDER(is_first ? wish->waiters.next : wish->waiters.previous, takt_agent_waiter,
                        in_wish);
 }
 
 /* ---- permits in the client ------------------------------------------------------------------- */
+
+/* A permit that a seat asked for went to a waiter of another one, which gives one of its own for
+ * it, or else the turn that it has not had yet. */
+static void exchange(takt_agent_seat *gave, takt_agent_seat *got)
+{
+    int64_t cost = gave->of.wish->cost;
+    takt_agent_permit *permit;
+
+    if (gave == got)
+        return;
+    if (got->asked_count > 0) {
+        permit = TAKT_HOLDER(got->asked.previous, takt_agent_permit, in_seat);
+        takt_list_remove(&permit->in_seat);
+        takt_list_append(&gave->asked, &permit->in_seat);
+        permit->seat = gave;
+        got->asked_count--;
+        gave->asked_count++;
+    } else {
+        gave->place->deficit += cost;
+        got->place->deficit -= cost;
+    }
+    set_turns(gave);
+    set_turns(got);
+}
 
 static void on_permit(takt_permit *of_client, int status)
 {
@@ -280,27 +381,26 @@ static void on_permit(takt_permit *of_client, int status)
     bool is_first = wish->asked_count > 1 && wish->asked.next == &permit->in_wish;
     takt_agent_waiter *waiter = status == 0 ? next_waiter(wish) : failing_waiter(wish, is_first);
 
-    takt_list_remove(&permit->in_wish);
-    wish->asked_count--;
-    line->asked -= wish->cost;
+    take_back(permit);
+    exchange(permit->seat, waiter->seat);
     line->references++; /* also when the wish goes */
-    if (waiter && status == 0) {
-        agent->granted(waiter, permit);
+    if (status == 0) {
+        agent->callbacks.granted(waiter, permit);
     } else {
         int64_t retry_after_us = of_client->retry_after_us;
         takt_release(of_client);
         free(permit);
-        if (waiter)
-            agent->refused(waiter, status, retry_after_us);
+        agent->callbacks.refused(waiter, status, retry_after_us);
         takt_agent_wish_put(wish);
     }
-    takt_agent_line_ask(agent, line);
     put_line(agent, line);
 }
 
-/* Puts one permit into the client's queue; or else a waiter fails with the reason. */
-static void ask_one(takt_agent_wish *wish)
+/* Puts one permit into the client's queue; or else a waiter fails with the reason, and the seat may
+ * be gone. */
+static void ask_one(takt_agent_seat *seat)
 {
+    takt_agent_wish *wish = seat->of.wish;
     takt_client *client = takt_agent_client_of(wish->agent, wish->request.limit);
     takt_agent_permit *permit = calloc(1, sizeof(*permit));
     int code =
@@ -308,49 +408,69 @@ static void ask_one(takt_agent_wish *wish)
 
     if (code != 0) {
         free(permit);
-        wish->agent->refused(failing_waiter(wish, false), code, 0);
+        wish->agent->callbacks.refused(failing_waiter(wish, false), code, 0);
         return;
     }
     permit->wish = wish;
+    permit->seat = seat;
     takt_list_init(&permit->in_connection);
     takt_list_append(&wish->asked, &permit->in_wish);
+    takt_list_append(&seat->asked, &permit->in_seat);
     wish->references++;
+    seat->asked_count++;
     wish->asked_count++;
+    wish->line->asked_count++;
     wish->line->asked += wish->cost;
+    takt_list_remove(&seat->in_place); /* the other wishes of the connection come first */
+    takt_list_append(&seat->place->seats, &seat->in_place);
+    set_turns(seat);
 }
 
-/* The turn of a wish: it may put in what it has credit for. */
-static void take_turn(takt_agent_line *line, takt_agent_wish *wish)
+/* Whether the client may have more of the line's permits. A claim for many connections needs at
+ * least one waiter of each, or it would not be given all of its shares. */
+static bool has_space(const takt_agent_line *line)
 {
-    if (!wish->in_turn)
-        wish->deficit += line->quantum * (int64_t)wish->seat_count;
-    wish->in_turn = true;
-    while (wish->deficit >= wish->cost && wish->waiting > wish->asked_count &&
-           line->asked < line->bound) {
-        wish->deficit -= wish->cost;
-        ask_one(wish);
+    return line->asked < line->bound || line->asked_count < line->place_count;
+}
+
+/* The next seat of a place. */
+static takt_agent_seat *next_seat(const takt_agent_place *place)
+{
+    return TAKT_HOLDER(place->seats.next, takt_agent_seat, in_place);
+}
+
+/* It is the turn of a connection: it queues as many waiters as its credit allows. */
+static void take_turn(takt_agent_line *line, takt_agent_place *place)
+{
+    if (!place->in_turn)
+        place->deficit += line->quantum;
+    place->in_turn = true;
+    while (!takt_list_empty(&place->seats) && place->deficit >= next_seat(place)->of.wish->cost &&
+           has_space(line)) {
+        place->deficit -= next_seat(place)->of.wish->cost;
+        ask_one(next_seat(place));
     }
-    if (wish->waiting == wish->asked_count) {
-        takt_list_remove(&wish->in_line);
-        wish->deficit = 0;
-        wish->in_turn = false;
-    } else if (wish->deficit < wish->cost) {
-        takt_list_remove(&wish->in_line);
-        takt_list_append(&line->wishes, &wish->in_line);
-        wish->in_turn = false;
-    }
+    if (takt_list_empty(&place->seats) || place->deficit >= next_seat(place)->of.wish->cost)
+        return; /* it waits for nothing more, or for space */
+    takt_list_remove(&place->in_line);
+    takt_list_append(&line->places, &place->in_line);
+    place->in_turn = false;
 }
 
 void takt_agent_line_ask(takt_agent *agent, takt_agent_line *line)
 {
+    if (line->asks)
+        return; /* a waiter has left in its turn */
+    line->asks = true;
     line->references++;
-    while (!takt_list_empty(&line->wishes) && line->asked < line->bound) {
-        takt_agent_wish *wish = TAKT_HOLDER(line->wishes.next, takt_agent_wish, in_line);
-        wish->references++;
-        if (line->policy_changes != agent->policy_changes)
-            set_bound(agent, line, &wish->request);
-        take_turn(line, wish);
-        takt_agent_wish_put(wish);
+    while (!takt_list_empty(&line->places) && has_space(line)) {
+        takt_agent_place *place = TAKT_HOLDER(line->places.next, takt_agent_place, in_line);
+        place->references++;
+        if (line->policy_changes != agent->limits.changes)
+            set_bound(agent, line, &next_seat(place)->of.wish->request);
+        take_turn(line, place);
+        put_place(agent, place);
     }
+    line->asks = false;
     put_line(agent, line);
 }

@@ -5,28 +5,44 @@
  * of a wish is granted, the connections with waiters of it take turns, so the waiters of one
  * connection do not delay those of another.
  *
- * The wishes of one limit, key and priority share a line. In the client's queue a line has permits
- * for about half a second of its rate, and never all of them: a newcomer does not wait behind a
- * million of others. Which wish puts in the next permit is deficit round robin by cost (Shreedhar,
- * Varghese 1995), each wish with the shares of its connections. Which line goes first is the
- * client's own decision, by priority.
+ * The wishes of one limit, key, tenant and priority share a line. In the client's queue a line has
+ * permits for about half a second of its rate, and never all of them: a newcomer does not wait
+ * behind a million of others. Which connection puts in the next permit is deficit round robin by
+ * cost (Shreedhar, Varghese 1995), however many wishes a connection has; these take turns inside
+ * it. Which line goes first is the client's own decision, by priority.
  */
 #ifndef TAKT_AGENT_LINES_H
 #define TAKT_AGENT_LINES_H
 
 #include "agent.h"
 
-/* The wishes of one limit, key and priority. */
+/* The wishes of one limit, key, tenant and priority. */
 typedef struct takt_agent_line {
     takt_entry entry;
-    takt_link wishes; /* that have more waiters than permits in the client, the next one first */
+    takt_link places; /* that have more waiters than permits in the client, the next one first */
     int64_t asked;    /* cost of the permits that wait in the client */
-    int64_t bound;    /* of that */
-    int64_t quantum;  /* the largest cost of its wishes */
+    int64_t bound;    /* of that; the client has a permit of each connection in any case */
+    size_t asked_count, place_count;
+    int64_t quantum;         /* the largest cost of those that wait for a turn */
     unsigned policy_changes; /* of the policy that `bound` is of */
+    bool asks;               /* takt_agent_line_ask is at work */
     size_t references;       /* wishes */
     char text[];
 } takt_agent_line;
+
+/* A connection in a line. */
+typedef struct takt_agent_place {
+    takt_entry entry;
+    takt_link in_line;
+    takt_link seats; /* that have more waiters than permits in the client, the next one first */
+    int64_t deficit;
+    bool in_turn;
+    size_t references; /* seats */
+    struct {
+        takt_agent_connection *connection;
+        takt_agent_line *line;
+    } of;
+} takt_agent_place;
 
 struct takt_agent_wish {
     takt_entry entry;
@@ -34,13 +50,10 @@ struct takt_agent_wish {
     takt_agent_line *line;
     takt_request request; /* its texts are below */
     int64_t cost;         /* the sum of its amounts */
-    takt_link in_line;
-    takt_link seats;   /* the next one first */
-    takt_link asked;   /* permits that wait in the client */
-    takt_link waiters; /* as they came */
-    size_t waiting, asked_count, seat_count;
-    int64_t deficit;
-    bool in_turn;
+    takt_link seats;      /* the next one first */
+    takt_link asked;      /* permits that wait in the client */
+    takt_link waiters;    /* as they came */
+    size_t asked_count;
     size_t references; /* waiters and permits */
     char text[];
 };
@@ -48,8 +61,12 @@ struct takt_agent_wish {
 /* The waiters of one connection for one wish, the oldest first. */
 struct takt_agent_seat {
     takt_entry entry;
-    takt_link in_wish;
+    takt_process *process; /* the connection, as the client knows it */
+    takt_agent_place *place;
+    takt_link in_wish, in_place;
     takt_link waiters;
+    takt_link asked; /* permits that it has put into the client's queue */
+    size_t waiting, asked_count;
     struct {
         takt_agent_connection *connection;
         takt_agent_wish *wish;
@@ -64,10 +81,10 @@ void takt_agent_wish_put(takt_agent_wish *wish);
 bool takt_agent_lines_enter(takt_agent_wish *wish, takt_agent_connection *connection,
                             takt_agent_waiter *waiter);
 
-/* It waits no longer. */
+/* It waits no longer. Others may take its turn. */
 void takt_agent_lines_leave(takt_agent_waiter *waiter);
 
-/* Puts permits into the client's queue as far as there is room. */
+/* Puts permits into the client's queue while there is room. */
 void takt_agent_line_ask(takt_agent *agent, takt_agent_line *line);
 
 #endif

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
+#include <netinet/in.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,19 +21,39 @@
 #include "kit/unix_socket.h"
 
 #define BACKLOG       1024
+#define AGAIN_MS      100
 #define FIRST_HANDED  3 /* the number of the first socket that a service manager hands over */
 #define LISTENERS_MAX 8
 #define PATH_SIZE     108
+
+static void accept_all(takt_agent *agent, takt_agent_alarm *alarm);
+
+/* libuv accepts no more until the connection is taken over. */
+static void accept_one(takt_agent *agent, int index)
+{
+    takt_agent_listening *listening = &agent->listening;
+
+    if (!takt_agent_connection_accept(agent, &listening->sockets[index].stream,
+                                      listening->is_unix[index]))
+        takt_agent_set_alarm(agent, &listening->again, AGAIN_MS, accept_all);
+}
+
+static void accept_all(takt_agent *agent, takt_agent_alarm *alarm)
+{
+    (void)alarm;
+    for (int i = 0; i < agent->listening.count; i++)
+        accept_one(agent, i);
+}
 
 static void on_connection(uv_stream_t *listener, int failed)
 {
     takt_agent *agent = listener->data;
 
-    if (failed || agent->draining)
+    if (failed)
         return;
-    for (int i = 0; i < agent->listener_count; i++)
-        if (&agent->listeners[i].stream == listener)
-            takt_agent_connection_accept(agent, listener, agent->is_unix[i]);
+    for (int i = 0; i < agent->listening.count; i++)
+        if (&agent->listening.sockets[i].stream == listener)
+            accept_one(agent, i);
 }
 
 static int fail(const char *where, const char *why)
@@ -40,20 +62,20 @@ static int fail(const char *where, const char *why)
     return EX_OSERR;
 }
 
-/* A new handle of a listener, which is closed at the end in any case. */
+/* A new handle of a listener. It is closed at the end, also after an error. */
 static uv_stream_t *add_listener(takt_agent *agent, bool is_unix)
 {
-    int at = agent->listener_count;
+    int at = agent->listening.count;
 
     if (at == LISTENERS_MAX ||
-        (is_unix ? uv_pipe_init(&agent->loop, &agent->listeners[at].pipe, 0)
-                 : uv_tcp_init(&agent->loop, &agent->listeners[at].tcp)) != 0)
+        (is_unix ? uv_pipe_init(&agent->loop, &agent->listening.sockets[at].pipe, 0)
+                 : uv_tcp_init(&agent->loop, &agent->listening.sockets[at].tcp)) != 0)
         return NULL;
-    agent->is_unix[at] = is_unix;
-    agent->listener_count++;
-    agent->listeners_open++;
-    agent->listeners[at].stream.data = agent;
-    return &agent->listeners[at].stream;
+    agent->listening.is_unix[at] = is_unix;
+    agent->listening.count++;
+    agent->listening.open++;
+    agent->listening.sockets[at].stream.data = agent;
+    return &agent->listening.sockets[at].stream;
 }
 
 /* ---- a socket of its own --------------------------------------------------------------------- */
@@ -80,7 +102,7 @@ static gid_t group_of(const char *name)
     return group ? group->gr_gid : (gid_t)-1;
 }
 
-/* Binds with a umask, so that nobody else can connect before the group is set. */
+/* Binds with a umask, so that no other user can connect before the group is set. */
 static int bind_path(uv_stream_t *listener, const char *path, const char *group)
 {
     mode_t before = umask(0177);
@@ -105,10 +127,23 @@ static bool has_folder(const char *path)
     return access(folder, F_OK) == 0 || errno != ENOENT;
 }
 
+/* The path from the root: each connection looks up the socket's mode by the path that the system
+ * names. A path that is cut is still too long. */
+static bool make_absolute(const char *listen, char *path, size_t size)
+{
+    char folder[PATH_MAX] = "";
+    bool is_relative = *listen && *listen != '/';
+
+    if (is_relative && (!getcwd(folder, sizeof(folder)) || folder[0] != '/'))
+        return false;
+    snprintf(path, size, "%s%s%s", folder, is_relative ? "/" : "", listen);
+    return true;
+}
+
 static int listen_at_path(takt_agent *agent)
 {
     const takt_agent_options *options = &agent->options;
-    char path[PATH_SIZE];
+    char path[PATH_MAX + PATH_SIZE];
     const char *why;
     uv_stream_t *listener;
     int failed;
@@ -120,15 +155,15 @@ static int listen_at_path(takt_agent *agent)
     if (!options->listen && !default_path(path))
         return fail("/run/takt/agent.sock",
                     "its folder cannot be made; name a socket with --listen");
-    if (options->listen)
-        snprintf(path, sizeof(path), "%s", options->listen);
-    failed = takt_unix_socket_clear(options->listen ? options->listen : path, &why);
+    if (options->listen && !make_absolute(options->listen, path, sizeof(path)))
+        return fail(options->listen, "the working directory has no path; write the whole path");
+    failed = takt_unix_socket_clear(path, &why);
     if (failed) {
         fail(path, why);
         return failed == TAKT_E_INVALID ? EX_USAGE : EX_OSERR;
     }
-    agent->listen_path = strdup(path);
-    listener = agent->listen_path ? add_listener(agent, true) : NULL;
+    agent->listening.path = strdup(path);
+    listener = agent->listening.path ? add_listener(agent, true) : NULL;
     if (!listener)
         return fail(path, strerror(ENOMEM));
     failed = bind_path(listener, path, options->group);
@@ -151,6 +186,22 @@ static int handed_over(void)
     return number;
 }
 
+/* Whether a TCP socket can be reached from this host alone. */
+static bool is_on_loopback(int fd)
+{
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } address = {.any.sa_family = AF_UNSPEC};
+    socklen_t size = sizeof(address);
+
+    if (getsockname(fd, &address.any, &size) != 0)
+        return false;
+    return (address.any.sa_family == AF_INET && ntohl(address.v4.sin_addr.s_addr) >> 24 == 127) ||
+           (address.any.sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&address.v6.sin6_addr));
+}
+
 static int take_over(takt_agent *agent, int fd)
 {
     int domain = AF_UNIX;
@@ -162,6 +213,11 @@ static int take_over(takt_agent *agent, int fd)
     if (domain != AF_UNIX && !agent->options.password) {
         takt_message(
             "a TCP socket needs a password: set $TAKT_AGENT_PASSWORD, or --password-file FILE");
+        return EX_USAGE;
+    }
+    if (domain != AF_UNIX && !is_on_loopback(fd)) {
+        takt_message("a TCP socket of the service manager listens on another address than the "
+                     "loopback: write ListenStream=127.0.0.1:PORT");
         return EX_USAGE;
     }
     fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -209,14 +265,15 @@ static void on_closed(uv_handle_t *handle)
 {
     takt_agent *agent = handle->data;
 
-    agent->listeners_open--;
+    agent->listening.open--;
 }
 
 void takt_agent_listen_no_more(takt_agent *agent)
 {
-    for (int i = 0; i < agent->listener_count; i++)
-        if (!uv_is_closing((uv_handle_t *)&agent->listeners[i]))
-            uv_close((uv_handle_t *)&agent->listeners[i], on_closed);
-    free(agent->listen_path); /* libuv removes the file */
-    agent->listen_path = NULL;
+    takt_agent_unset_alarm(agent, &agent->listening.again);
+    for (int i = 0; i < agent->listening.count; i++)
+        if (!uv_is_closing((uv_handle_t *)&agent->listening.sockets[i]))
+            uv_close((uv_handle_t *)&agent->listening.sockets[i], on_closed);
+    free(agent->listening.path); /* libuv removes the file */
+    agent->listening.path = NULL;
 }

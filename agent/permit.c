@@ -14,20 +14,20 @@
 
 /* ---- having permits -------------------------------------------------------------------------- */
 
-/* A token that no permit has. It names and does not protect: who may connect may release any
- * permit. */
+/* A token that no permit has. A token is a name and no secret: any client that can connect can
+ * release any permit. */
 static void name_it(takt_agent *agent, takt_agent_permit *permit)
 {
     static const char digits[] = "0123456789abcdef";
 
     do {
-        uint64_t number = takt_random(&agent->random);
+        uint64_t number = takt_random(&agent->permits.random);
         for (int i = 0; i < TAKT_AGENT_TOKEN_SIZE - 1; i++, number >>= 4)
             permit->token[i] = digits[number & 15];
-    } while (takt_table_find(&agent->tokens, permit->token, TAKT_AGENT_TOKEN_SIZE - 1));
+    } while (takt_table_find(&agent->permits.tokens, permit->token, TAKT_AGENT_TOKEN_SIZE - 1));
     permit->named.key = permit->token;
     permit->named.size = TAKT_AGENT_TOKEN_SIZE - 1;
-    takt_table_add(&agent->tokens, &permit->named);
+    takt_table_add(&agent->permits.tokens, &permit->named);
 }
 
 /* Whether others wait for its release. */
@@ -49,12 +49,25 @@ static void own(takt_agent_permit *permit, takt_agent_connection *connection)
                                                                  takt_agent_permit, in_connection));
 }
 
-static void disown(takt_agent_permit *permit)
+static void disown(takt_agent *agent, takt_agent_permit *permit)
 {
     if (permit->connection && !is_held(permit))
         permit->connection->settled_later_count--;
+    if (!permit->connection && !takt_list_empty(&permit->in_connection))
+        agent->permits.detached_count--;
     takt_list_remove(&permit->in_connection);
     permit->connection = NULL;
+}
+
+/* No connection has it. Those that hold nothing up to a bound, the oldest go first. */
+static void keep_detached(takt_agent *agent, takt_agent_permit *permit)
+{
+    if (is_held(permit))
+        return;
+    takt_list_append(&agent->permits.detached, &permit->in_connection);
+    if (++agent->permits.detached_count > TAKT_AGENT_DETACHED_MAX)
+        takt_agent_permit_release(
+            agent, TAKT_HOLDER(agent->permits.detached.next, takt_agent_permit, in_connection));
 }
 
 void takt_agent_permit_give(takt_agent_permit *permit, takt_agent_connection *connection,
@@ -62,17 +75,17 @@ void takt_agent_permit_give(takt_agent_permit *permit, takt_agent_connection *co
 {
     name_it(connection->agent, permit);
     permit->detach_ms = detach_ms;
-    connection->agent->held += is_held(permit);
+    connection->agent->permits.held += is_held(permit);
     own(permit, connection);
 }
 
 void takt_agent_permit_release(takt_agent *agent, takt_agent_permit *permit)
 {
     if (permit->named.size > 0) {
-        takt_table_remove(&agent->tokens, &permit->named);
-        agent->held -= is_held(permit);
+        takt_table_remove(&agent->permits.tokens, &permit->named);
+        agent->permits.held -= is_held(permit);
     }
-    disown(permit);
+    disown(agent, permit);
     takt_agent_unset_alarm(agent, &permit->end);
     takt_release(&permit->permit);
     if (permit->wish)
@@ -91,8 +104,9 @@ void takt_agent_permit_leave(takt_agent_permit *permit)
     takt_agent *agent = permit->connection->agent;
 
     if (permit->detach_ms > 0) {
-        disown(permit);
+        disown(agent, permit);
         takt_agent_set_alarm(agent, &permit->end, permit->detach_ms, on_end);
+        keep_detached(agent, permit);
     } else {
         agent->figures.returned += is_held(permit);
         takt_agent_permit_release(agent, permit);
@@ -113,11 +127,17 @@ void takt_agent_permit_lost(takt_agent *agent, takt_permit *of_client)
         takt_agent_permit_release(agent, permit);
 }
 
+size_t takt_agent_held(const takt_agent *agent)
+{
+    return agent->permits.held + takt_relays_held(agent->relays);
+}
+
 /* ---- commands -------------------------------------------------------------------------------- */
 
 static takt_agent_permit *find(takt_agent_connection *connection, const takt_reply *token)
 {
-    takt_entry *found = takt_table_find(&connection->agent->tokens, token->text, token->size);
+    takt_entry *found =
+        takt_table_find(&connection->agent->permits.tokens, token->text, token->size);
 
     return found ? TAKT_HOLDER(found, takt_agent_permit, named) : NULL;
 }
@@ -180,7 +200,7 @@ void takt_agent_detach(takt_agent_connection *connection, const takt_reply *firs
         return;
     if (permit) {
         takt_agent_unset_alarm(connection->agent, &permit->end);
-        disown(permit);
+        disown(connection->agent, permit);
         permit->detach_ms = detach_us / 1000;
         own(permit, connection);
     }

@@ -8,7 +8,10 @@
 
 static void send_bytes(void *data, const char *bytes, size_t size)
 {
-    takt_agent_reply_bytes(data, bytes, size);
+    if (bytes)
+        takt_agent_reply_bytes(data, bytes, size);
+    else
+        takt_agent_break_off(data);
 }
 
 static int open_relay(takt_agent_connection *connection)
@@ -25,6 +28,11 @@ void takt_agent_relay(takt_agent_connection *connection, const takt_reply *words
     takt_error error = {.text = "no memory"};
     int code;
 
+    if (connection->agent->draining && !connection->relay) {
+        takt_agent_reply_error(connection, "CLOSING", "the agent is shutting down");
+        connection->ends = true;
+        return;
+    }
     for (int i = 0; i < count; i++) {
         texts[i] = words[i].text;
         sizes[i] = words[i].size;

@@ -11,7 +11,7 @@
 
 #define LINE_SIZE 32
 
-/* Without memory the connection ends: an answer that lacks a part would be read as another one. */
+/* Without memory the connection ends: a client would misread an incomplete answer. */
 static void put(takt_agent_connection *connection, const char *bytes, size_t size)
 {
     if (connection->closing)

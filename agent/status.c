@@ -94,14 +94,35 @@ static void want_limits(takt_agent_watch *watch, const takt_policy *policy)
         want_row(watch, takt_policy_name(policy, i), NULL);
 }
 
-/* Keys for which somebody waits on the connections that came first. */
+/* Of a watch, the keys that are wanted. */
+typedef struct keys {
+    takt_agent_watch *watch;
+    int count;
+} keys;
+
+/* The numbers of limits that only programs have are unknown here. */
+static void want_program_key(void *data, const char *limit, const char *key)
+{
+    keys *keys = data;
+    const takt_policy *policy = takt_get_policy(keys->watch->agent->limits.own.client);
+
+    if (!key[0] || keys->count == KEYS_MAX || !takt_policy_has(policy, limit) ||
+        takt_policy_key_hash(policy, limit))
+        return;
+    want_row(keys->watch, limit, key);
+    keys->count++;
+}
+
+/* Keys for which somebody waits on the connections that came first, or programs wait. */
 static void want_keys(takt_agent_watch *watch)
 {
     takt_agent *agent = watch->agent;
-    int keys = 0, looked = 0;
+    keys keys = {watch, 0};
+    int looked = 0;
 
-    for (takt_link *at = agent->connections.next;
-         at != &agent->connections && keys < KEYS_MAX && looked < 1000; at = at->next, looked++) {
+    for (takt_link *at = agent->connections.all.next;
+         at != &agent->connections.all && keys.count < KEYS_MAX && looked < 1000;
+         at = at->next, looked++) {
         takt_agent_connection *connection = TAKT_HOLDER(at, takt_agent_connection, link);
         if (takt_list_empty(&connection->waiters))
             continue;
@@ -111,9 +132,10 @@ static void want_keys(takt_agent_watch *watch)
         if (request->key &&
             !takt_policy_key_hash(takt_agent_policy_of(agent, request->limit), request->limit)) {
             want_row(watch, request->limit, request->key);
-            keys++;
+            keys.count++;
         }
     }
+    takt_relays_waiting(agent->relays, want_program_key, &keys);
 }
 
 static void drop_unwanted(takt_agent_watch *watch)
@@ -138,9 +160,9 @@ static void look(takt_agent_watch *watch)
 
     for (size_t i = 0; i < watch->count; i++)
         watch->rows[i]->wanted = false;
-    want_limits(watch, takt_get_policy(agent->client));
-    if (agent->defined_policy)
-        want_limits(watch, agent->defined_policy);
+    want_limits(watch, takt_get_policy(agent->limits.own.client));
+    if (agent->limits.brought.policy)
+        want_limits(watch, agent->limits.brought.policy);
     want_keys(watch);
     drop_unwanted(watch);
     for (size_t i = 0; i < watch->count; i++) {
@@ -169,10 +191,10 @@ static takt_stats stats_of(const takt_agent *agent)
 {
     takt_stats stats = {0}, more = {0};
 
-    if (agent->client)
-        takt_get_stats(agent->client, &stats);
-    if (agent->defined_client)
-        takt_get_stats(agent->defined_client, &more);
+    if (agent->limits.own.client)
+        takt_get_stats(agent->limits.own.client, &stats);
+    if (agent->limits.brought.client)
+        takt_get_stats(agent->limits.brought.client, &more);
     stats.acquires += more.acquires;
     stats.grants += more.grants;
     stats.store_calls += more.store_calls;
@@ -183,7 +205,7 @@ static takt_stats stats_of(const takt_agent *agent)
 
 static const char *trouble_of(const takt_agent *agent)
 {
-    return agent->draining ? "draining" : agent->store_lost ? agent->store_trouble : NULL;
+    return agent->draining ? "draining" : agent->store.lost ? agent->store.trouble : NULL;
 }
 
 static void write_agent(FILE *out, const takt_agent *agent)
@@ -197,16 +219,17 @@ static void write_agent(FILE *out, const takt_agent *agent)
     takt_openmetrics_head(out, "takt_agent_start_time_seconds", "gauge", "seconds",
                           "Start time of the agent, since the Unix epoch.");
     fputs("takt_agent_start_time_seconds ", out);
-    takt_openmetrics_seconds(out, agent->started_at_us);
+    takt_openmetrics_seconds(out, agent->status.started_at_us);
     putc('\n', out);
     takt_openmetrics_number(out, "takt_agent_ready", false, "1: the agent is ready; otherwise 0.",
                             trouble_of(agent) == NULL);
     takt_openmetrics_number(out, "takt_agent_connections", false, "Connections now.",
-                            agent->connection_count);
+                            agent->connections.count);
     takt_openmetrics_number(out, "takt_agent_waiting", false, "Waiters of all connections now.",
-                            agent->waiting);
+                            takt_agent_waiting(agent));
     takt_openmetrics_number(out, "takt_agent_held", false,
-                            "Permits with a fencing number that are held now.", agent->held);
+                            "Permits with a fencing number that are held now.",
+                            takt_agent_held(agent));
     takt_openmetrics_number(out, "takt_agent_accepted", true, "Connections accepted.",
                             figures->connections);
     takt_openmetrics_number(out, "takt_agent_commands", true, "Commands of all connections.",
@@ -307,9 +330,9 @@ static void on_slow(uv_timer_t *timer)
     takt_agent *agent = timer->data;
 
     if (agent->options.metrics_file)
-        begin_file(agent->watch);
+        begin_file(agent->status.watch);
     if ((agent->options.metrics_file || agent->options.status) && !agent->draining)
-        look(agent->watch);
+        look(agent->status.watch);
     takt_agent_status_tell(agent, NULL);
 }
 
@@ -319,11 +342,11 @@ void takt_agent_status_tell(takt_agent *agent, const char *state)
     const char *trouble = trouble_of(agent);
 
     if (state)
-        takt_notify_tell(&agent->notify, state);
+        takt_notify_tell(&agent->status.notify, state);
     snprintf(text, sizeof(text), "STATUS=%zu connections, %zu waiting, %zu held%s%.60s",
-             agent->connection_count, agent->waiting, agent->held, trouble ? "; " : "",
-             trouble ? trouble : "");
-    takt_notify_tell(&agent->notify, text);
+             agent->connections.count, takt_agent_waiting(agent), takt_agent_held(agent),
+             trouble ? "; " : "", trouble ? trouble : "");
+    takt_notify_tell(&agent->status.notify, text);
 }
 
 int takt_agent_status_open(takt_agent *agent)
@@ -335,20 +358,20 @@ int takt_agent_status_open(takt_agent *agent)
     takt_error error = {0};
     int failed;
 
-    agent->watch = watch;
+    agent->status.watch = watch;
     if (!watch) {
         takt_message("%s", takt_strerror(TAKT_E_NOMEM));
         return EX_OSERR;
     }
     watch->agent = agent;
-    takt_notify_open(&agent->notify, &agent->loop);
-    agent->started_at_us = takt_wall_clock_now();
+    takt_notify_open(&agent->status.notify, &agent->loop);
+    agent->status.started_at_us = takt_wall_clock_now();
     if (options->metrics_file && (failed = write_now(watch)) != 0) {
         takt_message("%s: %s", options->metrics_file, strerror(failed));
         return EX_CANTCREAT;
     }
     if (options->status &&
-        takt_status_server_open(&agent->status, &agent->loop, &site, &error) != 0) {
+        takt_status_server_open(&agent->status.server, &agent->loop, &site, &error) != 0) {
         takt_message("%s", error.text);
         return error.code == TAKT_E_INVALID ? EX_USAGE : EX_OSERR;
     }
@@ -358,13 +381,13 @@ int takt_agent_status_open(takt_agent *agent)
 
 void takt_agent_status_last(takt_agent *agent)
 {
-    if (agent->watch && agent->options.metrics_file && !agent->watch->writes)
-        (void)write_now(agent->watch);
+    if (agent->status.watch && agent->options.metrics_file && !agent->status.watch->writes)
+        (void)write_now(agent->status.watch);
 }
 
 void takt_agent_status_close(takt_agent *agent)
 {
-    takt_agent_watch *watch = agent->watch;
+    takt_agent_watch *watch = agent->status.watch;
 
     if (!watch)
         return;
@@ -374,7 +397,7 @@ void takt_agent_status_close(takt_agent *agent)
     }
     free(watch->rows);
     free(watch);
-    agent->watch = NULL;
+    agent->status.watch = NULL;
 }
 
 /* ---- INFO ------------------------------------------------------------------------------------ */
@@ -396,9 +419,10 @@ void takt_agent_info(takt_agent_connection *connection, const takt_reply *words,
         "\r\ngrants:%" PRIu64 "\r\nrefusals:%" PRIu64 "\r\nready:%d\r\n\r\n"
         "# Store\r\nstore_calls:%" PRId64 "\r\nstore_answers:%" PRId64 "\r\nstore_us:%" PRId64
         "\r\n",
-        takt_version(), (long)uv_os_getpid(), agent->connection_count, agent->waiting, agent->held,
-        agent->figures.acquires, agent->figures.grants, agent->figures.refusals,
-        trouble_of(agent) == NULL, stats.store_calls, stats.store_answers, stats.store_us);
+        takt_version(), (long)uv_os_getpid(), agent->connections.count, takt_agent_waiting(agent),
+        takt_agent_held(agent), agent->figures.acquires, agent->figures.grants,
+        agent->figures.refusals, trouble_of(agent) == NULL, stats.store_calls, stats.store_answers,
+        stats.store_us);
     if (size < 0) {
         takt_agent_reply_error(connection, "ERR", "no memory");
         return;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include <takt/live.h>
+#include <takt/stored_policy.h>
 
 #include "commands.h"
 #include "json.h"
@@ -19,8 +19,8 @@ typedef struct cli_apply {
     takt_cli_settings *settings;
     bool dry_run;
     takt_policy *policy;
-    takt_live *live; /* the policy in the store */
-    int width;       /* of the limits' names */
+    takt_stored_policy *stored; /* the policy in the store */
+    int width;                  /* of the limits' names */
     unsigned shown;
 } cli_apply;
 
@@ -112,25 +112,26 @@ static void print_json(cli_apply *apply, int64_t version)
     putchar('{');
     takt_cli_json_field("namespace", takt_policy_namespace(apply->policy));
     printf(",\"version\":%lld,\"was\":%lld,\"dry_run\":%s,\"differences\":[", (long long)version,
-           (long long)apply->live->version, apply->dry_run ? "true" : "false");
-    takt_policy_compare(apply->live->policy, apply->policy, print_object, apply);
+           (long long)apply->stored->version, apply->dry_run ? "true" : "false");
+    takt_policy_compare(apply->stored->policy, apply->policy, print_object, apply);
     printf("]}\n");
 }
 
 static void print_lines(cli_apply *apply, int64_t version)
 {
-    const takt_live *live = apply->live;
+    const takt_stored_policy *stored = apply->stored;
 
-    if (live->version > 0 && !live->policy)
-        takt_message("%s", live->trouble.text);
-    takt_policy_compare(live->policy, apply->policy, measure, apply);
-    if (takt_policy_compare(live->policy, apply->policy, print_line, apply) == 0)
+    if (stored->version > 0 && !stored->policy)
+        takt_message("%s", stored->trouble.text);
+    takt_policy_compare(stored->policy, apply->policy, measure, apply);
+    if (takt_policy_compare(stored->policy, apply->policy, print_line, apply) == 0)
         printf("no limit changes\n");
     if (apply->dry_run)
         return;
-    printf(version == live->version ? "version %lld in the namespace \"%s\" already has this text\n"
-                                    : "version %lld in the namespace \"%s\": workers that follow "
-                                      "it use it within two seconds\n",
+    printf(version == stored->version
+               ? "version %lld in the namespace \"%s\" already has this text\n"
+               : "version %lld in the namespace \"%s\": workers that follow "
+                 "it use it within two seconds\n",
            (long long)version, takt_policy_namespace(apply->policy));
 }
 
@@ -138,9 +139,9 @@ static void print_lines(cli_apply *apply, int64_t version)
 static int put(cli_apply *apply, const takt_options *client_options, int64_t *version)
 {
     takt_error error = {0};
-    int code = apply->dry_run ? takt_live_check(apply->live, apply->policy, &error)
-                              : takt_live_apply(apply->live, apply->policy, NULL, client_options,
-                                                version, &error);
+    int code = apply->dry_run ? takt_stored_policy_check(apply->stored, apply->policy, &error)
+                              : takt_stored_policy_apply(apply->stored, apply->policy, NULL,
+                                                         client_options, version, &error);
 
     return code ? takt_cli_refuse_store(apply->settings, code, &error) : 0;
 }
@@ -165,10 +166,10 @@ static int go(cli_apply *apply)
                      "server (\"redis://HOST\") with --store");
         return EX_USAGE;
     }
-    code = takt_live_read(&apply->live, apply->policy, &client_options, &error);
+    code = takt_stored_policy_read(&apply->stored, apply->policy, &client_options, &error);
     if (code)
         return takt_cli_refuse_store(apply->settings, code, &error);
-    version = apply->live->version;
+    version = apply->stored->version;
     status = put(apply, &client_options, &version);
     if (status)
         return status;
@@ -179,7 +180,7 @@ static int go(cli_apply *apply)
     status = takt_message_end_output();
     if (status || !apply->dry_run)
         return status;
-    return takt_policy_compare(apply->live->policy, apply->policy, NULL, NULL) > 0;
+    return takt_policy_compare(apply->stored->policy, apply->policy, NULL, NULL) > 0;
 }
 
 int takt_cli_apply(int argc, char **argv, takt_cli_settings *settings)
@@ -192,7 +193,7 @@ int takt_cli_apply(int argc, char **argv, takt_cli_settings *settings)
         return status;
     takt_cli_warn(apply.policy);
     status = go(&apply);
-    takt_live_free(apply.live);
+    takt_stored_policy_free(apply.stored);
     takt_policy_free(apply.policy);
     return status;
 }

@@ -85,7 +85,8 @@ static void print_json(const takt_policy *policy)
         takt_cli_json_field("mode", takt_mode_name(mode));
         putchar(',');
         takt_cli_json_field("learn", takt_learn_name(learn));
-        printf(",\"key_hash\":%s,\"overrides\":[",
+        printf(",\"fair\":%s,\"key_hash\":%s,\"overrides\":[",
+               takt_policy_fair(policy, name) ? "true" : "false",
                takt_policy_key_hash(policy, name) ? "true" : "false");
         for (size_t k = 0; takt_policy_override(policy, name, k, &key, rules, sizeof(rules)) == 0;
              k++) {

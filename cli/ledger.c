@@ -2,9 +2,11 @@
  * `takt peek`, `block`, `penalize`, `unblock` and `reset`: one call on a ledger, then its state.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
+#include "json.h"
 #include "kit/message.h"
 #include "kit/wall_clock.h"
 #include "session.h"
@@ -23,6 +25,7 @@ typedef struct ledger_call {
     takt_call call;
     int status;
     takt_standing standing;
+    takt_tenant_standing *tenants; /* the standing's */
 } ledger_call;
 
 #define KEY_REASON 0x200 /* an option without a letter */
@@ -129,8 +132,8 @@ static void on_answer(takt_call *call, int status, const takt_standing *standing
     ledger_call *self = call->data;
 
     self->status = status;
-    if (standing)
-        self->standing = *standing;
+    if (standing && takt_cli_standing_keep(standing, &self->standing, &self->tenants) != 0)
+        self->status = TAKT_E_NOMEM;
     takt_close(self->session.client, NULL, NULL);
     self->session.client = NULL;
 }
@@ -176,17 +179,32 @@ static void print_block(const takt_standing *standing)
                standing->reason[0] ? ": " : "", standing->reason);
 }
 
-/* What is left, of each rule where there are several. */
+/* Whether the rules count different units: then no single number says what is left. */
+static bool counts_units(const takt_standing *standing)
+{
+    for (int i = 1; i < standing->rule_count; i++)
+        if (strcmp(standing->rules[i].unit, standing->rules[0].unit) != 0)
+            return true;
+    return false;
+}
+
+/* The remaining amount, of each rule if there are several. */
 static void print_remaining(const takt_standing *standing)
 {
+    bool units = counts_units(standing);
     char span[TAKT_SPAN_SIZE];
 
-    printf("  remaining    %lld of %lld\n", (long long)standing->remaining,
-           (long long)standing->limit);
+    if (!units)
+        printf("  remaining    %lld of %lld\n", (long long)standing->remaining,
+               (long long)standing->limit);
     for (int i = 0; standing->rule_count > 1 && i < standing->rule_count; i++) {
         const takt_rule_standing *rule = &standing->rules[i];
-        printf("    rule %d     %lld of %lld %s, full in %s\n", i + 1, (long long)rule->remaining,
-               (long long)rule->limit, rule->unit, takt_format_span(rule->reset_after_us, span));
+        if (units)
+            printf("  %-12s", i == 0 ? "remaining" : "");
+        else
+            printf("    rule %-5d", i + 1);
+        printf(" %lld of %lld %s, full in %s\n", (long long)rule->remaining, (long long)rule->limit,
+               rule->unit, takt_format_span(rule->reset_after_us, span));
     }
 }
 
@@ -214,6 +232,7 @@ static void print_lines(const ledger_call *self)
                takt_plural((uint64_t)standing->holders));
     printf("  waiting      %lld in %lld worker%s\n", (long long)standing->waiting,
            (long long)standing->workers, takt_plural((uint64_t)standing->workers));
+    takt_cli_standing_print_tenants(standing);
 }
 
 static int run(int argc, char **argv, takt_cli_settings *settings, operation_kind operation)
@@ -245,6 +264,7 @@ static int run(int argc, char **argv, takt_cli_settings *settings, operation_kin
         print_json(&self);
     else
         print_lines(&self);
+    free(self.tenants);
     takt_cli_close(&self.session);
     return status ? status : takt_message_end_output();
 }

@@ -34,6 +34,17 @@ static const takt_cli_command commands[] = {
 };
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
+/* Programs that are installed with takt. */
+static const struct {
+    const char *name, *summary;
+} programs[] = {
+    {"agent", "serve limits to the programs of this host, in any language"},
+    {"call", "call HTTP APIs at the pace of their limits"},
+    {"jobs", "add jobs to queues in Redis, and see what became of them"},
+    {"mail", "send bulk mail"},
+};
+#define PROGRAM_COUNT (sizeof(programs) / sizeof(programs[0]))
+
 typedef struct cli_choice {
     takt_cli_settings settings;
     const takt_cli_command *command;
@@ -150,7 +161,11 @@ static char *fill_help(int key, const char *text, void *input)
     fputs("Commands:\n", file);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(file, "  %-9s %s\n", commands[i].name, commands[i].summary);
-    fprintf(file, "Any other NAME is the program takt-NAME, beside takt or in $PATH.\n\n%s", text);
+    fputs("Programs beside takt or in $PATH; `takt agent` runs takt-agent, and so with any NAME:\n",
+          file);
+    for (size_t i = 0; i < PROGRAM_COUNT; i++)
+        fprintf(file, "  %-9s %s\n", programs[i].name, programs[i].summary);
+    fprintf(file, "\n%s", text);
     if (fclose(file) != 0)
         refuse_help();
     return list;

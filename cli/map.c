@@ -166,8 +166,8 @@ static void close_all(mapping *map)
     map->session.client = NULL;
 }
 
-/* After a stop, when no job is left: writes the rest of the input to the file of undone lines. A
- * file ends, a pipe may not: a second signal stops this. */
+/* After a stop, when all jobs have ended: writes the rest of the input to the file of undone lines.
+ * A file ends, a pipe may not: a second signal stops this. */
 static void put_rest_aside(mapping *map)
 {
     takt_text_line line;
@@ -194,7 +194,7 @@ static void put_rest_aside(mapping *map)
     close_all(map);
 }
 
-/* Starts what can start, and ends the map when nothing is left. */
+/* Starts the next jobs, and ends the map after the last. */
 static void run_pass(mapping *map)
 {
     takt_text_line line;

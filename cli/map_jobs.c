@@ -54,7 +54,7 @@ static void heed_files(takt_cli_map_jobs *jobs)
         takt_cli_map_jobs_stop(jobs, EX_IOERR);
 }
 
-/* If nobody reads the output of a command any more, the command fails, and so would all others. */
+/* If the reader of a command's output is gone, the command fails, and so would all others. */
 static bool nobody_reads_output(void)
 {
     struct pollfd output = {.fd = STDOUT_FILENO};
@@ -209,7 +209,7 @@ static void start(takt_cli_map_job *job)
         end(job, job->line.start_failed == ENOENT ? 127 : 126);
 }
 
-/* Without a permit nothing was tried, so the line is left, not failed. */
+/* Without a permit nothing was tried, so the line is undone, not failed. */
 static void refuse(takt_cli_map_job *job, int code)
 {
     takt_cli_map_jobs *jobs = job->jobs;

@@ -27,7 +27,7 @@ typedef struct takt_cli_map_jobs {
     unsigned waiting, running;
     unsigned busy; /* lines being worked on, in any state */
     bool stopping; /* no more jobs are started */
-    bool killed;   /* running jobs were told to end */
+    bool killed;   /* running jobs have got the signal */
     int status;    /* the exit status of a failure other than a job's; 0: none */
 
     /* private */

@@ -4,6 +4,7 @@
  */
 #include "options.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
@@ -27,6 +28,7 @@ enum {
     KEY_JSON,
     KEY_COST,
     KEY_PRIORITY,
+    KEY_TENANT,
     KEY_WITHIN_KEY
 };
 
@@ -90,7 +92,7 @@ bool takt_cli_is_ad_hoc(const takt_cli_settings *settings)
     return settings->rule_count > 0 || settings->concurrency;
 }
 
-/* "500/min:requests" says what the rate counts. */
+/* "500/min:requests" has the unit behind the rate. */
 static void add_rate(takt_cli_settings *settings, char *word)
 {
     takt_rule_text *rule = &settings->rules[settings->rule_count++];
@@ -146,17 +148,13 @@ static const struct argp_option rate_options[] = {
      7},
     {"burst", KEY_BURST, "N", 0,
      "Burst of the --rate before it: tokens available at one instant (default 1)", 7},
-    {"algorithm", KEY_ALGORITHM, "A", 0,
-     "Algorithm of the --rate before it: gcra (default), token-bucket, leaky-bucket, fixed-window, "
-     "sliding-window, sliding-log",
-     7},
+    {"algorithm", KEY_ALGORITHM, "A", 0, "Algorithm of the --rate before it (default gcra): ", 7},
     {"align", KEY_ALIGN, "clock|first-use", 0, "Where its fixed windows begin (default clock)", 7},
     {"timezone", KEY_TIMEZONE, "NAME", 0, "Whose days its fixed windows follow (default UTC)", 7},
     {"queue", KEY_QUEUE, "N", 0, "How many may wait for its leaky bucket (default any number)", 7},
     {"guard", KEY_GUARD, "DURATION", 0,
-     "How much later than its slot work may begin and still keep its rate (default 0; "
-     "fixed-window, "
-     "sliding-log: 5 % of the period, at most 50ms)",
+     "How much later than its slot work may begin and still keep its rate (default: that of the "
+     "algorithm, 0 or 5 % of the period and at most 50ms)",
      7},
     {"concurrency", KEY_CONCURRENCY, "N", 0,
      "Without a policy: at most N at a time in the whole fleet, alone or with --rate", 7},
@@ -170,7 +168,26 @@ static const struct argp_option rate_options[] = {
      "enforce (default), or shadow: start at once, and report what the limit would have done", 7},
     {0},
 };
-const struct argp takt_cli_rate_argp = {rate_options, parse_rate, NULL, NULL, NULL, NULL, NULL};
+
+/* Completes the help of --algorithm by the names that the library knows. */
+static char *list_algorithms(int key, const char *text, void *input)
+{
+    char *list = NULL;
+    size_t size;
+    FILE *file = key == KEY_ALGORITHM ? open_memstream(&list, &size) : NULL;
+
+    (void)input;
+    if (!file)
+        return (char *)text;
+    fputs(text, file);
+    for (int i = 0; takt_algorithm_name(i); i++)
+        fprintf(file, "%s%s", i > 0 ? ", " : "", takt_algorithm_name(i));
+    fclose(file);
+    return list;
+}
+
+const struct argp takt_cli_rate_argp = {rate_options, parse_rate,      NULL, NULL,
+                                        NULL,         list_algorithms, NULL};
 
 static error_t parse_json(int key, char *word, struct argp_state *state)
 {
@@ -229,6 +246,8 @@ static error_t parse_wish(int key, char *word, struct argp_state *state)
     else if (key == KEY_PRIORITY)
         wish->priority =
             (int32_t)takt_argument_number(state, "--priority", word, 0, TAKT_PRIORITY_MAX);
+    else if (key == KEY_TENANT)
+        wish->tenant = word;
     else if (key == KEY_WITHIN_KEY)
         add_within_key(state, word, wish);
     else
@@ -243,6 +262,8 @@ static const struct argp_option wish_options[] = {
      2},
     {"priority", KEY_PRIORITY, "0..9", 0,
      "0 (most urgent) to 9, in the whole fleet (default: the limit's, else 5)", 2},
+    {"tenant", KEY_TENANT, "NAME", 0,
+     "For whom the work is: with fair: tenant in the limit, tenants take turns", 2},
     {"within-key", KEY_WITHIN_KEY, "KEY", 0,
      "The key of the limit that LIMIT is within; again for the one around that, and so on. '' is a "
      "limit as a whole (default)",
@@ -269,7 +290,7 @@ static bool has_option(const struct argp *argp, takt_suggestion *meant)
     return false;
 }
 
-/* argp tells that it does not know an option, but not which one was meant. */
+/* argp reports an unknown option, but not its likely meaning. */
 static void refuse_misspelt(const struct argp *argp, int argc, char **argv, bool runs_command)
 {
     int end = 1;

@@ -1,6 +1,5 @@
 /*
- * What is said on every command line: where the policy and the store are, limits named ad hoc,
- * LIMIT[:KEY].
+ * The common options: policy and store, limits named ad hoc, LIMIT[:KEY].
  */
 #ifndef TAKT_CLI_OPTIONS_H
 #define TAKT_CLI_OPTIONS_H
@@ -46,6 +45,7 @@ typedef struct takt_cli_wish {
     takt_amount amounts[TAKT_AMOUNTS_MAX]; /* of --cost UNIT=N */
     unsigned amount_count;
     int32_t priority;
+    const char *tenant;                           /* NULL: none */
     const char *within_keys[TAKT_LEVELS_MAX - 1]; /* of the limits around, the next one first */
     unsigned within_key_count;
 } takt_cli_wish;
@@ -54,14 +54,14 @@ typedef struct takt_cli_wish {
 extern const struct argp takt_cli_location_argp; /* -p, -s */
 extern const struct argp takt_cli_rate_argp;     /* --rate, --burst */
 extern const struct argp takt_cli_json_argp;     /* --json */
-extern const struct argp takt_cli_wish_argp;     /* --cost, --priority, --within-key */
+extern const struct argp takt_cli_wish_argp;     /* --cost, --priority, --tenant, --within-key */
 
-/* Whether the command line tells a limit of its own. */
+/* Whether the command line defines a limit. */
 bool takt_cli_is_ad_hoc(const takt_cli_settings *settings);
 
 /*
- * Parses a command line; returns only if it is good, otherwise ends the program with EX_USAGE.
- * `runs_command` says that words after "--" are somebody else's.
+ * Parses a command line; returns only if it is valid, otherwise ends the program with EX_USAGE.
+ * `runs_command`: the words after "--" are a command.
  */
 void takt_cli_parse(const struct argp *argp, int argc, char **argv, bool runs_command, void *input);
 

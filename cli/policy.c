@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include <takt/live.h>
+#include <takt/stored_policy.h>
 
 #include "commands.h"
 #include "json.h"
@@ -77,15 +77,15 @@ static void print_change(const takt_change *change)
            takt_wall_clock_text(change->at_us, moment), takt_quote(change->who, who), change->what);
 }
 
-static void print_json(const takt_live *live)
+static void print_json(const takt_stored_policy *stored)
 {
     char rules[1024];
 
-    printf("{\"version\":%lld,\"at_us\":%lld,\"limits\":[", (long long)live->version,
-           (long long)live->at_us);
-    for (size_t i = 0; live->policy && i < takt_policy_count(live->policy); i++) {
-        const char *name = takt_policy_name(live->policy, i);
-        takt_policy_describe(live->policy, name, rules, sizeof(rules));
+    printf("{\"version\":%lld,\"at_us\":%lld,\"limits\":[", (long long)stored->version,
+           (long long)stored->at_us);
+    for (size_t i = 0; stored->policy && i < takt_policy_count(stored->policy); i++) {
+        const char *name = takt_policy_name(stored->policy, i);
+        takt_policy_describe(stored->policy, name, rules, sizeof(rules));
         printf(i > 0 ? ",{" : "{");
         takt_cli_json_field("name", name);
         putchar(',');
@@ -93,8 +93,8 @@ static void print_json(const takt_live *live)
         putchar('}');
     }
     printf("],\"history\":[");
-    for (int i = 0; i < live->change_count; i++) {
-        const takt_change *change = &live->changes[i];
+    for (int i = 0; i < stored->change_count; i++) {
+        const takt_change *change = &stored->changes[i];
         printf("%s{\"version\":%lld,\"at_us\":%lld,\"revision\":%lld,\"size\":%lld,",
                i > 0 ? "," : "", (long long)change->version, (long long)change->at_us,
                (long long)change->revision, (long long)change->size);
@@ -104,42 +104,42 @@ static void print_json(const takt_live *live)
         putchar('}');
     }
     printf("],\"text\":");
-    takt_cli_json_string(stdout, live->text, live->size);
+    takt_cli_json_string(stdout, stored->text, stored->size);
     printf("}\n");
 }
 
-static void print(const cli_look *look, const takt_live *live)
+static void print(const cli_look *look, const takt_stored_policy *stored)
 {
     if (look->settings->json) {
-        print_json(live);
+        print_json(stored);
         return;
     }
     if (look->history)
-        for (int i = 0; i < live->change_count; i++)
-            print_change(&live->changes[i]);
+        for (int i = 0; i < stored->change_count; i++)
+            print_change(&stored->changes[i]);
     if (look->text)
-        fwrite(live->text, 1, live->size, stdout);
+        fwrite(stored->text, 1, stored->size, stdout);
     if (look->history || look->text)
         return;
-    if (live->change_count > 0)
-        print_change(&live->changes[0]);
-    if (live->policy)
-        takt_cli_print_limits(live->policy);
+    if (stored->change_count > 0)
+        print_change(&stored->changes[0]);
+    if (stored->policy)
+        takt_cli_print_limits(stored->policy);
 }
 
-static int show(const cli_look *look, const takt_live *live)
+static int show(const cli_look *look, const takt_stored_policy *stored)
 {
     int status;
 
-    if (live->version == 0) {
+    if (stored->version == 0) {
         takt_message("%s", TAKT_CLI_NO_POLICY);
         return EX_CONFIG;
     }
-    print(look, live);
+    print(look, stored);
     status = takt_message_end_output();
-    if (live->policy)
+    if (stored->policy)
         return status;
-    takt_message("%s", live->trouble.text);
+    takt_message("%s", stored->trouble.text);
     return EX_CONFIG;
 }
 
@@ -149,7 +149,7 @@ int takt_cli_policy(int argc, char **argv, takt_cli_settings *settings)
     cli_look look = {.settings = settings};
     takt_error error = {0};
     takt_policy *policy = NULL;
-    takt_live *live;
+    takt_stored_policy *stored;
     int status = 0, code;
 
     takt_cli_parse(&argp, argc, argv, false, &look);
@@ -158,11 +158,11 @@ int takt_cli_policy(int argc, char **argv, takt_cli_settings *settings)
     if (status)
         return status;
     client_options.store = takt_cli_store(settings);
-    code = takt_live_read(&live, policy, &client_options, &error);
+    code = takt_stored_policy_read(&stored, policy, &client_options, &error);
     takt_policy_free(policy);
     if (code)
         return takt_cli_refuse_store(settings, code, &error);
-    status = show(&look, live);
-    takt_live_free(live);
+    status = show(&look, stored);
+    takt_stored_policy_free(stored);
     return status;
 }

@@ -40,7 +40,7 @@ enum { KEY_MAX_WAIT = 0x200, KEY_TRY };
 #define LEFT_GIVE_UP_MS 10000
 #define LEFT_LOOK_MS    20
 
-#define NOTICE_MS 250 /* time between redraws of the line that says what is waited for */
+#define NOTICE_MS 250 /* time between redraws of the line about the wait */
 
 /* Signals per check: a process that forks all the time must be slower than that. */
 #define KILLS_A_LOOK 200
@@ -122,7 +122,8 @@ static const struct argp argp = {
     NULL,
 };
 
-/* ---- what is waited for ---------------------------------------------------------------------- */
+/* ---- the line about the wait
+ * ------------------------------------------------------------------ */
 
 static void wipe_notice(cli_run *run)
 {
@@ -312,7 +313,8 @@ static bool in_foreground(void)
     return found;
 }
 
-/* Leaves the line before the signal takes effect, so that nobody keeps a place for this process. */
+/* Leaves the line before the signal takes effect, so that no worker keeps a place for this
+ * process. */
 static void on_signal(uv_signal_t *handle, int signal)
 {
     cli_run *run = handle->data;

@@ -1,6 +1,6 @@
 /*
- * From settings to an open client: finds policy and store, and reports what is wrong with them by a
- * message and an exit status.
+ * From settings to an open client: finds policy and store, and reports errors by a message and an
+ * exit status.
  */
 #include "session.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include <takt/live.h>
+#include <takt/stored_policy.h>
 
 #include "kit/exit_status.h"
 #include "kit/message.h"
@@ -197,7 +197,7 @@ int takt_cli_load_limits(takt_policy **policy, const takt_cli_settings *settings
                             .store_timeout_us = TAKT_CLI_TIMEOUT_US};
     takt_error error = {0};
     takt_policy *follower;
-    takt_live *live;
+    takt_stored_policy *stored;
     int status = takt_cli_load_policy(&follower, settings), code;
 
     if (status || !takt_policy_follows(follower)) {
@@ -205,14 +205,14 @@ int takt_cli_load_limits(takt_policy **policy, const takt_cli_settings *settings
             *policy = follower;
         return status;
     }
-    code = takt_live_read(&live, follower, &options, &error);
+    code = takt_stored_policy_read(&stored, follower, &options, &error);
     takt_policy_free(follower);
     if (code)
         return takt_cli_refuse_store(settings, code, &error);
-    if (!live->policy)
-        takt_message("%s", live->version ? live->trouble.text : TAKT_CLI_NO_POLICY);
-    status = live->policy ? copy_policy(policy, live->policy) : EX_CONFIG;
-    takt_live_free(live);
+    if (!stored->policy)
+        takt_message("%s", stored->version ? stored->trouble.text : TAKT_CLI_NO_POLICY);
+    status = stored->policy ? copy_policy(policy, stored->policy) : EX_CONFIG;
+    takt_stored_policy_free(stored);
     return status;
 }
 
@@ -325,9 +325,10 @@ int takt_cli_request(const takt_cli_session *session, const takt_cli_target *tar
     request->cost = wish->cost;
     memcpy(request->amounts, wish->amounts, sizeof(request->amounts));
     request->priority = wish->priority;
+    request->tenant = wish->tenant;
     memcpy(request->within_keys, wish->within_keys, sizeof(request->within_keys));
     if (takt_check_request(session->policy, request, &error) != TAKT_E_INVALID)
-        return 0; /* the acquire tells the rest */
+        return 0; /* the acquire reports the rest */
     takt_message("%s", error.text);
     return EX_USAGE;
 }

@@ -1,5 +1,5 @@
 /*
- * A client on a loop of its own, opened as the command line says.
+ * A client on a loop of its own, opened by the command line.
  */
 #ifndef TAKT_CLI_SESSION_H
 #define TAKT_CLI_SESSION_H
@@ -50,30 +50,29 @@ int takt_cli_refuse_store(const takt_cli_settings *settings, int code, const tak
 int takt_cli_make_policy(takt_policy **policy, const takt_cli_settings *settings,
                          const takt_cli_target *target);
 
-/* A line for each limit: its name, and what it says. */
+/* A line for each limit: its name and its description. */
 void takt_cli_print_limits(const takt_policy *policy);
 
-/* Says on standard error what the policy probably does not mean. */
+/* Prints the policy's warnings on standard error. */
 void takt_cli_warn(const takt_policy *policy);
 
-/* Says that there is no such limit, which there are, and which was probably meant.  Returns the
+/* Reports that there is no such limit, which there are, and which was probably meant. Returns the
  * exit status. */
 int takt_cli_refuse_limit(const takt_policy *policy, const char *name);
 
 /*
  * Loads the policy, or makes one of --rate for `target`, looks for the limit (NULL: for none) and
- * opens the client.
- * 0, or the exit status after a message, and nothing is left behind.  on_event and data are the
- * caller's to set before.
+ * opens the client. Set on_event and data before. 0, or the exit status after a message; then
+ * nothing is left open.
  */
 int takt_cli_open(takt_cli_session *session, const takt_cli_settings *settings,
                   const takt_cli_target *target);
 
-/* The same by a policy that is at hand, which is the session's from then on, also on failure. */
+/* The same with a loaded policy, which the session owns from then on, also on failure. */
 int takt_cli_open_by(takt_cli_session *session, const takt_cli_settings *settings,
                      takt_policy *policy, const takt_cli_target *target);
 
-/* Reads the policy's file again, and goes by it from now on.  False: all is as it was; `error` says
+/* Reads the policy's file again, and uses it from now on. False: nothing changes; `error` says
  * why. */
 bool takt_cli_reread(takt_cli_session *session, const takt_cli_settings *settings,
                      const takt_cli_target *target, takt_error *error);

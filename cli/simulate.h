@@ -29,8 +29,8 @@ typedef struct takt_cli_simulate_plan {
     takt_bulk bulk;
     takt_outage outages[TAKT_SIM_EVENTS_MAX];
     takt_crash crashes[TAKT_SIM_EVENTS_MAX];
-    const char *fleet_option;               /* one that was given; NULL: none */
-    char cost_unit[TAKT_UNIT_SIZE_MAX + 1]; /* of --cost UNIT=A; "": not told */
+    const char *fleet_option;                                  /* one that was given; NULL: none */
+    char cost_units[TAKT_AMOUNTS_MAX][TAKT_UNIT_SIZE_MAX + 1]; /* of --cost UNIT=A */
     bool workers_given, jobs_given, at_once_given;
     char *compared[TAKT_CLI_COMPARED_MAX];
     unsigned compared_count;
@@ -57,8 +57,7 @@ int takt_cli_read_decimal(const char *text, size_t size, int64_t *us);
  * is not. */
 void takt_cli_read_span(struct argp_state *state, const char *what, const char *text,
                         int64_t *min_us, int64_t *max_us);
-void takt_cli_read_costs(struct argp_state *state, const char *text,
-                         char unit[TAKT_UNIT_SIZE_MAX + 1], int32_t *min, int32_t *max);
+void takt_cli_read_cost(struct argp_state *state, const char *text, takt_cli_simulate_plan *plan);
 void takt_cli_read_weights(struct argp_state *state, const char *text,
                            int32_t weights[TAKT_SIM_PRIORITIES]);
 void takt_cli_read_outage(struct argp_state *state, const char *text, takt_outage *outage);

@@ -13,12 +13,14 @@
 #include "simulate.h"
 
 #define WORDS_MAX 4
+#define COST_SIZE (TAKT_AMOUNTS_MAX * (TAKT_UNIT_SIZE_MAX + 16))
 
 typedef struct cli_reading {
     const char *name; /* of the file, for messages */
     FILE *file;
     int64_t line;
     int64_t last_us;
+    char units[TAKT_AMOUNTS_MAX][TAKT_UNIT_SIZE_MAX + 1]; /* that arrivals name */
     char *text;
     size_t capacity;
 } cli_reading;
@@ -49,6 +51,43 @@ static int read_whole(const cli_reading *reading, const char *what, const char *
         return refuse_line(reading, "%s: %s is a whole number from 0 to %ld",
                            takt_quote(word, shown), what, max);
     *value = (int32_t)number;
+    return 0;
+}
+
+/* The unit of that name, which decisions refer to; NULL: lines name too many. */
+static const char *keep_unit(cli_reading *reading, const char *name, size_t size)
+{
+    for (int i = 0; i < TAKT_AMOUNTS_MAX && size <= TAKT_UNIT_SIZE_MAX; i++) {
+        if (reading->units[i][0] == '\0')
+            memcpy(reading->units[i], name, size);
+        if (strncmp(reading->units[i], name, size) == 0 && reading->units[i][size] == '\0')
+            return reading->units[i];
+    }
+    return NULL;
+}
+
+/* "3", or "tokens=1500,calls=2". */
+static int read_cost(cli_reading *reading, char *word, takt_arrival *arrival)
+{
+    char *rest, shown[TAKT_QUOTE_SIZE];
+    int count = 0;
+
+    if (!strchr(word, '='))
+        return read_whole(reading, "the cost", word, TAKT_COST_MAX, &arrival->cost);
+    for (char *part = strtok_r(word, ",", &rest); part; part = strtok_r(NULL, ",", &rest)) {
+        size_t size = strcspn(part, "=");
+        const char *unit = keep_unit(reading, part, size);
+        int32_t amount = 0;
+        if (size == 0 || part[size] != '=' || !unit || count == TAKT_AMOUNTS_MAX)
+            return refuse_line(reading,
+                               "%s: a cost is a number, or up to %d amounts like "
+                               "tokens=1500,calls=2",
+                               takt_quote(part, shown), TAKT_AMOUNTS_MAX);
+        takt_quote(unit, shown);
+        if (read_whole(reading, shown, part + size + 1, TAKT_COST_MAX, &amount) != 0)
+            return EX_USAGE;
+        arrival->amounts[count++] = (takt_amount){unit, amount};
+    }
     return 0;
 }
 
@@ -84,7 +123,7 @@ static int read_arrival(cli_reading *reading, char *words[WORDS_MAX], int count,
         read_seconds(reading, "a line begins with the time of arrival,", words[0], &arrival->at_us);
 
     if (status == 0 && count > 1)
-        status = read_whole(reading, "the cost", words[1], TAKT_COST_MAX, &arrival->cost);
+        status = read_cost(reading, words[1], arrival);
     if (status == 0 && count > 2)
         status =
             read_whole(reading, "the priority", words[2], TAKT_PRIORITY_MAX, &arrival->priority);
@@ -112,13 +151,32 @@ static void print_seconds(const char *name, int64_t us, bool is_known)
     printf(",\"%s\":%s", name, is_known ? takt_cli_decimal(us, text) : "null");
 }
 
+/* "3"; of amounts "tokens=1500,calls=2", or {"tokens":1500,"calls":2}. */
+static const char *cost_of(const takt_arrival *arrival, bool json, char text[COST_SIZE])
+{
+    int size = 0;
+
+    if (!arrival->amounts[0].unit)
+        snprintf(text, COST_SIZE, "%d", (int)arrival->cost);
+    for (int i = 0; i < TAKT_AMOUNTS_MAX && arrival->amounts[i].unit; i++)
+        size +=
+            snprintf(text + size, COST_SIZE - (size_t)size, json ? "%s\"%s\":%lld" : "%s%s=%lld",
+                     i > 0  ? ","
+                     : json ? "{"
+                            : "",
+                     arrival->amounts[i].unit, (long long)arrival->amounts[i].amount);
+    if (json && size > 0)
+        strcpy(text + size, "}");
+    return text;
+}
+
 static void print_json(const takt_decision *decision, void *data)
 {
-    char text[TAKT_CLI_DECIMAL_SIZE];
+    char text[TAKT_CLI_DECIMAL_SIZE], cost[COST_SIZE];
 
     (void)data;
-    printf("{\"at\":%s,\"cost\":%d,\"granted\":%s", takt_cli_decimal(decision->arrival.at_us, text),
-           (int)decision->arrival.cost, decision->granted ? "true" : "false");
+    printf("{\"at\":%s,\"cost\":%s,\"granted\":%s", takt_cli_decimal(decision->arrival.at_us, text),
+           cost_of(&decision->arrival, true, cost), decision->granted ? "true" : "false");
     print_seconds("slot", decision->slot_us, decision->granted);
     print_seconds("wait", decision->slot_us - decision->arrival.at_us, decision->granted);
     printf(",\"remaining\":%lld", (long long)decision->remaining);
@@ -130,16 +188,18 @@ static void print_json(const takt_decision *decision, void *data)
 static void print_line(const takt_decision *decision, void *data)
 {
     char at[TAKT_CLI_DECIMAL_SIZE], slot[TAKT_CLI_DECIMAL_SIZE], other[TAKT_CLI_DECIMAL_SIZE];
+    char cost[COST_SIZE];
 
     (void)data;
+    cost_of(&decision->arrival, false, cost);
     takt_cli_decimal(decision->arrival.at_us, at);
     if (decision->granted)
-        printf("%14s %7d %14s %14s %10lld %14s\n", at, (int)decision->arrival.cost,
+        printf("%14s %7s %14s %14s %10lld %14s\n", at, cost,
                takt_cli_decimal(decision->slot_us, slot),
                takt_cli_decimal(decision->slot_us - decision->arrival.at_us, other),
                (long long)decision->remaining, "");
     else
-        printf("%14s %7d %14s %14s %10lld %14s\n", at, (int)decision->arrival.cost, "refused", "",
+        printf("%14s %7s %14s %14s %10lld %14s\n", at, cost, "refused", "",
                (long long)decision->remaining,
                decision->retry_after_us < 0 ? "never"
                                             : takt_cli_decimal(decision->retry_after_us, other));
@@ -147,8 +207,9 @@ static void print_line(const takt_decision *decision, void *data)
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-static int feed(cli_reading *reading, takt_oracle *oracle)
+static int feed(cli_reading *reading, takt_oracle *oracle, const takt_limit *limit)
 {
+    takt_error error = {0};
     char *words[WORDS_MAX];
     int failed = 0;
 
@@ -163,6 +224,8 @@ static int feed(cli_reading *reading, takt_oracle *oracle)
         if (status)
             return status;
         failed = takt_oracle_arrive(oracle, &arrival);
+        if (failed == TAKT_E_INVALID && takt_oracle_check(limit, &arrival, &error) != 0)
+            return refuse_line(reading, "%s", error.text);
     }
     if (failed == 0 && !feof(reading->file)) { /* without memory, too, a line is missing */
         int status = errno == ENOMEM ? EX_OSERR : EX_NOINPUT;
@@ -181,6 +244,7 @@ int takt_cli_simulate_arrivals(const takt_cli_simulate_plan *plan)
     bool from_standard_input = strcmp(plan->arrivals, "-") == 0;
     cli_reading reading = {.name = plan->arrivals, .file = stdin};
     takt_oracle *oracle;
+    takt_error error = {0};
     int status;
 
     if (!from_standard_input)
@@ -195,11 +259,11 @@ int takt_cli_simulate_arrivals(const takt_cli_simulate_plan *plan)
         if (!plan->settings->json)
             printf("%14s %7s %14s %14s %10s %14s\n", "at", "cost", "slot", "wait", "remaining",
                    "retry after");
-        status = feed(&reading, oracle);
+        status = feed(&reading, oracle, plan->limit);
         takt_oracle_close(oracle);
     } else if (status == TAKT_E_INVALID) { /* the moment of --start was checked */
-        takt_message("the limit has concurrency, and an arrival does not say when its job ends; "
-                     "simulate a fleet, with --workers N --jobs N --job-time T");
+        takt_oracle_check(plan->limit, NULL, &error);
+        takt_message("%s", error.text);
         status = EX_USAGE;
     } else {
         takt_message("%s", takt_strerror(status));

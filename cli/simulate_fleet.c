@@ -1,6 +1,6 @@
 /*
- * `takt simulate --workers --jobs`: lets a fleet do a bulk job, once for each algorithm, and tells
- * how it went.
+ * `takt simulate --workers --jobs`: lets a fleet do a bulk job, once for each algorithm, and
+ * reports it.
  */
 #include <errno.h>
 #include <string.h>

@@ -48,12 +48,13 @@ static void put_rules(FILE *file, const takt_figures *figures)
     fprintf(file, ",\"rules\":[");
     for (int i = 0; i < figures->rule_count; i++) {
         const takt_busiest *rule = &figures->busiest[i];
-        fprintf(file, "%s{\"algorithm\":\"%s\",\"limit\":%" PRId64 ",", i ? "," : "",
-                rule->algorithm, rule->limit);
+        fprintf(file, "%s{\"unit\":\"%s\",\"algorithm\":\"%s\",\"limit\":%" PRId64 ",",
+                i ? "," : "", rule->unit, rule->algorithm, rule->limit);
         put_seconds(file, "period", rule->period_us);
         fprintf(file,
-                ",\"burst\":%" PRId64 ",\"busiest\":%" PRId64 ",\"busiest_started\":%" PRId64 "}",
-                rule->burst, rule->slots, rule->starts);
+                ",\"burst\":%" PRId64 ",\"busiest\":%" PRId64 ",\"busiest_started\":%" PRId64
+                ",\"taken\":%" PRId64 "}",
+                rule->burst, rule->slots, rule->starts, rule->taken);
     }
     fputc(']', file);
 }
@@ -169,7 +170,7 @@ static const char *period_of(int64_t period_us, char text[TAKT_SPAN_SIZE])
     return takt_format_span(period_us, text);
 }
 
-/* Tokens from the first start to the last, in the unit of the first rule. */
+/* What was taken of a rule from the first start to the last, in its unit and period. */
 static void pace(const takt_figures *figures, int which, char text[CELL_SIZE])
 {
     int64_t span_us = figures->last_start_us - figures->first_start_us;
@@ -177,12 +178,13 @@ static void pace(const takt_figures *figures, int which, char text[CELL_SIZE])
     char period[TAKT_SPAN_SIZE];
 
     if (span_us > 0)
-        hundredths = (wide)figures->tokens * figures->busiest[which].period_us * 100 / span_us;
+        hundredths =
+            (wide)figures->busiest[which].taken * figures->busiest[which].period_us * 100 / span_us;
     snprintf(text, CELL_SIZE, "%lld.%02d per %s", (long long)(hundredths / 100),
              (int)(hundredths % 100), period_of(figures->busiest[which].period_us, period));
 }
 
-/* One of those that are plain counts. */
+/* A figure that is a plain count. */
 static void counts(const takt_figures *figures, int which, char text[CELL_SIZE])
 {
     const int64_t all[] = {figures->jobs_done, figures->started_again, figures->refused,
@@ -278,9 +280,19 @@ static void print_permits(FILE *file, takt_simulation *const *simulations, unsig
         print_row(file, simulations, count, "permits lost", counts, 4);
 }
 
+/* Whether rules count something else than tokens. */
+static bool names_units(const takt_figures *figures)
+{
+    for (int i = 0; i < figures->rule_count; i++)
+        if (strcmp(figures->busiest[i].unit, "tokens") != 0)
+            return true;
+    return false;
+}
+
 void takt_cli_simulations_table(FILE *file, takt_simulation *const *simulations, unsigned count)
 {
     const takt_figures *first = takt_simulation_figures(simulations[0]);
+    bool named = names_units(first);
     char name[96], span[TAKT_SPAN_SIZE];
 
     print_row(file, simulations, count, "", algorithms, 0);
@@ -300,7 +312,8 @@ void takt_cli_simulations_table(FILE *file, takt_simulation *const *simulations,
         print_row(file, simulations, count, name, waits, i);
     }
     for (int i = 0; i < first->rule_count; i++) {
-        snprintf(name, sizeof(name), "busiest %s", period_of(first->busiest[i].period_us, span));
+        snprintf(name, sizeof(name), "busiest %s%s%s", period_of(first->busiest[i].period_us, span),
+                 named ? " of " : "", named ? first->busiest[i].unit : "");
         print_row(file, simulations, count, name, busiest, i);
     }
     print_row(file, simulations, count, "store calls per start", calls, 0);

@@ -51,7 +51,7 @@ int takt_cli_read_decimal(const char *text, size_t size, int64_t *us)
     return 0;
 }
 
-/* Copies what comes before `end` (NULL: all); argp_error where it is too long to be anything. */
+/* Copies the part before `end` (NULL: all); argp_error if it is too long for any value. */
 static const char *part(struct argp_state *state, const char *what, const char *text,
                         const char *end, char copy[64])
 {
@@ -89,24 +89,43 @@ void takt_cli_read_span(struct argp_state *state, const char *what, const char *
         argp_error(state, "%s %s: write the shorter time first", what, text);
 }
 
-void takt_cli_read_costs(struct argp_state *state, const char *text,
-                         char unit[TAKT_UNIT_SIZE_MAX + 1], int32_t *min, int32_t *max)
+/* "10..500" */
+static void read_cost_span(struct argp_state *state, const char *text, int32_t *min, int32_t *max)
 {
-    const char *costs = strchr(text, '='), *dots;
-    int size = costs ? (int)(costs - text) : 0;
+    const char *dots = strstr(text, "..");
     char copy[64];
 
-    if (size > TAKT_UNIT_SIZE_MAX)
-        argp_error(state, "--cost %s: a unit has at most %d bytes", text, TAKT_UNIT_SIZE_MAX);
-    snprintf(unit, TAKT_UNIT_SIZE_MAX + 1, "%.*s", size, text);
-    if (costs)
-        text = costs + 1;
-    dots = strstr(text, "..");
     part(state, "--cost", text, dots, copy);
     *min = (int32_t)takt_argument_number(state, "--cost", copy, 1, TAKT_COST_MAX);
     *max = dots ? (int32_t)takt_argument_number(state, "--cost", dots + 2, 1, TAKT_COST_MAX) : *min;
     if (*min > *max)
         argp_error(state, "--cost %s: write the lower cost first", text);
+}
+
+/* "3", "10..500", "tokens=10..500" */
+void takt_cli_read_cost(struct argp_state *state, const char *text, takt_cli_simulate_plan *plan)
+{
+    takt_bulk *bulk = &plan->bulk;
+    const char *number = strchr(text, '=');
+    size_t size = number ? (size_t)(number - text) : 0;
+    int at = 0;
+
+    if (!number) {
+        read_cost_span(state, text, &bulk->cost_min, &bulk->cost_max);
+        return;
+    }
+    while (at < TAKT_AMOUNTS_MAX && bulk->amounts[at].unit)
+        at++;
+    if (at == TAKT_AMOUNTS_MAX) {
+        argp_error(state, "--cost UNIT=A can be given for %d units at most", TAKT_AMOUNTS_MAX);
+    } else if (size == 0 || size > TAKT_UNIT_SIZE_MAX) {
+        argp_error(state, "--cost %s: write a unit of at most %d bytes, like tokens=10..500", text,
+                   TAKT_UNIT_SIZE_MAX);
+    } else {
+        memcpy(plan->cost_units[at], text, size);
+        bulk->amounts[at].unit = plan->cost_units[at];
+        read_cost_span(state, number + 1, &bulk->amounts[at].min, &bulk->amounts[at].max);
+    }
 }
 
 /* "0:1,5:9": one in ten of priority 0, nine of priority 5. */

@@ -1,13 +1,75 @@
 /*
- * Writes a standing as JSON: the fields of takt_standing, except that the field of the limit's
- * tokens has another name.
+ * standing.c: see standing.h. The JSON has the fields of takt_standing, except that the field of
+ * the limit's tokens has another name.
  */
 #include "standing.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "json.h"
+#include "kit/message.h"
+
+int takt_cli_standing_keep(const takt_standing *standing, takt_standing *kept,
+                           takt_tenant_standing **tenants)
+{
+    size_t size = (size_t)standing->tenant_count * sizeof(**tenants);
+    takt_tenant_standing *copy = standing->tenants ? malloc(size + 1) : NULL; /* also of none */
+
+    if (standing->tenants && !copy)
+        return TAKT_E_NOMEM;
+    if (copy)
+        memcpy(copy, standing->tenants, size);
+    free(*tenants);
+    *tenants = copy;
+    *kept = *standing;
+    kept->tenants = copy;
+    return 0;
+}
+
+double takt_cli_standing_share(const takt_standing *standing, int tenant)
+{
+    double weights = 0;
+
+    for (int i = 0; i < standing->tenant_count; i++)
+        weights += (double)standing->tenants[i].weight;
+    return (double)standing->tenants[tenant].weight / weights;
+}
+
+int64_t takt_cli_standing_wait(const takt_standing *standing, int tenant)
+{
+    int64_t wait_us = standing->now_us - standing->tenants[tenant].since_us;
+
+    return wait_us > 0 ? wait_us : 0;
+}
+
+void takt_cli_standing_print_tenants(const takt_standing *standing)
+{
+    char span[TAKT_SPAN_SIZE], shown[TAKT_QUOTE_SIZE];
+
+    for (int i = 0; i < standing->tenant_count; i++) {
+        const takt_tenant_standing *tenant = &standing->tenants[i];
+        printf("    tenant %s: share %.1f%%, %lld waiting, for %s\n",
+               takt_quote(tenant->name, shown), 100 * takt_cli_standing_share(standing, i),
+               (long long)tenant->waiting,
+               takt_format_span(takt_cli_standing_wait(standing, i), span));
+    }
+}
+
+static void write_tenants(const takt_standing *standing)
+{
+    printf(",\"tenants\":[");
+    for (int i = 0; i < standing->tenant_count; i++) {
+        const takt_tenant_standing *tenant = &standing->tenants[i];
+        printf(i > 0 ? ",{" : "{");
+        takt_cli_json_field("name", tenant->name);
+        printf(",\"weight\":%lld,\"share\":%.4f,\"waiting\":%lld,\"waits_us\":%lld}",
+               (long long)tenant->weight, takt_cli_standing_share(standing, i),
+               (long long)tenant->waiting, (long long)takt_cli_standing_wait(standing, i));
+    }
+    putchar(']');
+}
 
 void takt_cli_standing_json(const takt_cli_target *target, const takt_standing *standing)
 {
@@ -33,4 +95,6 @@ void takt_cli_standing_json(const takt_cli_target *target, const takt_standing *
                (long long)rule->limit, (long long)rule->remaining, (long long)rule->reset_after_us);
     }
     putchar(']');
+    if (standing->tenants)
+        write_tenants(standing);
 }

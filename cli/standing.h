@@ -1,5 +1,5 @@
 /*
- * The state of a limit, for a program.
+ * The state of a limit: kept after its callback, and told.
  */
 #ifndef TAKT_CLI_STANDING_H
 #define TAKT_CLI_STANDING_H
@@ -8,7 +8,21 @@
 
 #include "options.h"
 
+/* Copies a standing. Its tenants go to *tenants (at first NULL), which the caller frees at the end.
+ * Returns 0, or TAKT_E_NOMEM and nothing is copied. */
+int takt_cli_standing_keep(const takt_standing *standing, takt_standing *kept,
+                           takt_tenant_standing **tenants);
+
 /* Writes the members of a JSON object to standard output, without braces. */
 void takt_cli_standing_json(const takt_cli_target *target, const takt_standing *standing);
+
+/* Prints a line for each tenant that has waiters. */
+void takt_cli_standing_print_tenants(const takt_standing *standing);
+
+/* The part of the slots that a tenant gets while all tenants that wait now do, 0 to 1. */
+double takt_cli_standing_share(const takt_standing *standing, int tenant);
+
+/* How long the tenant has had waiters. */
+int64_t takt_cli_standing_wait(const takt_standing *standing, int tenant);
 
 #endif

@@ -30,13 +30,14 @@ typedef struct takt_cli_row {
     takt_cli_rows *rows;
     takt_cli_target target;
     char *own_text; /* the target's text if the row owns it; NULL */
-    bool listed;    /* it came from a list of what is in use */
+    bool listed;    /* it came from a list of keys in use */
     bool gone;      /* to be removed when its look is answered */
     takt_call look, steer;
-    bool looking;           /* a look is under way */
-    int status;             /* of the last look; 1: no look yet */
-    bool seen;              /* `standing` is set */
-    takt_standing standing; /* the last one */
+    bool looking;                  /* a look is under way */
+    int status;                    /* of the last look; 1: no look yet */
+    bool seen;                     /* `standing` is set */
+    takt_standing standing;        /* the last one */
+    takt_tenant_standing *tenants; /* the standing's */
     uint64_t asked_ns;
     int64_t quota_tokens, quota_us; /* the first rule's rate; 0: no rules */
     struct {
@@ -79,7 +80,7 @@ struct takt_cli_rows {
 bool takt_cli_rows_add_policy(takt_cli_rows *rows);
 bool takt_cli_rows_add(takt_cli_rows *rows, const takt_cli_target *target);
 
-/* Looks at `count` rows from `first` on, except rows whose last look is not answered yet. */
+/* Peeks at `count` rows from `first` on, except rows whose last peek is not answered yet. */
 void takt_cli_rows_look(takt_cli_rows *rows, size_t first, size_t count);
 
 /* Removes the rows from `first` on, which a list no longer has. */
@@ -109,7 +110,8 @@ typedef struct takt_cli_view {
     char store[256];      /* its URL, as shown */
     size_t chosen, first; /* the chosen row, and the first row on the screen */
     bool help;
-    bool asking; /* asking for how long and why to block the chosen row */
+    bool tenants; /* those of the chosen row instead of the rows */
+    bool asking;  /* asking for how long and why to block the chosen row */
     char line[TAKT_CLI_TOP_LINE];
     char message[TAKT_CLI_TOP_LINE];
     char event[TAKT_CLI_TOP_LINE]; /* the client's last event */
@@ -123,6 +125,14 @@ void takt_cli_page_draw(takt_cli_view *view, const takt_cli_rows *rows, FILE *fi
 
 /* The number of rows on such a screen. */
 size_t takt_cli_page_rows(int lines);
+
+/* ---- top_tenants.c --------------------------------------------------------------------------- */
+
+void takt_cli_tenants_titles(takt_cli_page *page);
+
+/* Draws the tenants of a row that have waiters, in that many lines: those that have waited longest
+ * first. */
+void takt_cli_tenants_draw(takt_cli_page *page, const takt_cli_row *row, int lines);
 
 /* ---- top_table.c ----------------------------------------------------------------------------- */
 

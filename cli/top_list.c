@@ -83,12 +83,20 @@ static bool keep(takt_cli_lister *lister)
     return true;
 }
 
+static void note_missing(takt_cli_lister *lister)
+{
+    const char *missing = lister->read->missing;
+
+    snprintf(lister->missing, sizeof lister->missing, "%s", missing ? missing : "");
+}
+
 const takt_ledgers *takt_cli_lister_take(takt_cli_lister *lister)
 {
     const takt_ledgers *taken = lister->read;
 
     if (!taken || !keep(lister))
         return NULL;
+    note_missing(lister);
     lister->read = NULL;
     return taken;
 }
@@ -144,6 +152,7 @@ bool takt_cli_lister_show(takt_cli_lister *lister, takt_cli_rows *rows, size_t f
     size_t at = fixed;
 
     lister->hidden = ledgers->left_out;
+    note_missing(lister);
     if (lister->foreign && !is_known(policy, ledgers)) {
         if (!takt_cli_lister_take(lister) ||
             takt_reload(rows->session->client, ledgers->policy, NULL) != 0)
@@ -164,7 +173,7 @@ bool takt_cli_lister_show(takt_cli_lister *lister, takt_cli_rows *rows, size_t f
         rows->all[at++] = row;
         row->gone = false;
     }
-    if (rows->forgets)
+    if (rows->forgets && !lister->missing[0])
         takt_cli_rows_forget(rows, at);
     takt_ledgers_free(lister->read);
     lister->read = NULL;
@@ -176,6 +185,8 @@ const char *takt_cli_lister_note(const takt_cli_lister *lister, char text[256])
     text[0] = '\0';
     if (lister->code == TAKT_E_STORE_ACCESS)
         snprintf(text, 256, "keys are not listed: %.200s", lister->error.text);
+    else if (lister->missing[0])
+        snprintf(text, 256, "not all keys are listed: %.200s", lister->missing);
     else if (lister->hidden > 0)
         snprintf(text, 256, "%zu more in use, less busy, %s not shown; name the keys to see",
                  lister->hidden, lister->hidden == 1 ? "is" : "are");

@@ -29,7 +29,8 @@ typedef struct takt_cli_lister {
     takt_ledgers *read;  /* the last list; NULL: it was shown already */
     takt_ledgers **kept; /* lists whose policies the client has used */
     size_t kept_count;
-    size_t hidden; /* ledgers found that have no row */
+    size_t hidden;                      /* ledgers found that have no row */
+    char missing[TAKT_ERROR_TEXT_SIZE]; /* a node whose ledgers are not listed, or "" */
 } takt_cli_lister;
 
 /* Lists, and waits for the result. The strings are copied. 0, or a code and `error`. */

@@ -117,7 +117,10 @@ static void draw_heads(takt_cli_page *page, const takt_cli_view *view, const tak
     if (!takt_cli_page_begin(page, TAKT_CLI_BOLD))
         return;
     page->blanks = MARK;
-    takt_cli_table_titles(page, layout);
+    if (view->tenants)
+        takt_cli_tenants_titles(page);
+    else
+        takt_cli_table_titles(page, layout);
     takt_cli_page_end(page);
 }
 
@@ -151,6 +154,15 @@ static void put_left(takt_cli_page *page, const takt_standing *standing)
     }
 }
 
+/* Whether a unit has a number alone: a list without a policy does not know its name. */
+static bool has_numbered_unit(const takt_standing *standing)
+{
+    for (int i = 0; i < standing->rule_count; i++)
+        if (strncmp(standing->rules[i].unit, "unit ", 5) == 0)
+            return true;
+    return false;
+}
+
 static void draw_use(takt_cli_page *page, const takt_cli_row *row)
 {
     const takt_standing *standing = &row->standing;
@@ -168,6 +180,8 @@ static void draw_use(takt_cli_page *page, const takt_cli_row *row)
     takt_cli_page_put(page, "%s", row->quota_tokens > 0 ? "; " : "  ");
     put_left(page, standing);
     takt_cli_page_put(page, " left, full in %s", takt_format_span(standing->reset_after_us, span));
+    if (has_numbered_unit(standing))
+        takt_cli_page_put(page, "; only the policy names units");
     takt_cli_page_end(page);
 }
 
@@ -184,6 +198,9 @@ static void draw_queue(takt_cli_page *page, const takt_cli_row *row)
         takt_cli_page_put(page, "; %lld of %lld held in %lld worker%s", (long long)standing->held,
                           (long long)standing->concurrency, (long long)standing->holders,
                           takt_plural((uint64_t)standing->holders));
+    if (standing->tenant_count > 0)
+        takt_cli_page_put(page, "; t: %d tenant%s", standing->tenant_count,
+                          takt_plural((uint64_t)standing->tenant_count));
     takt_cli_page_put(
         page, "; next slot %s%s", standing->retry_after_us > 0 ? "in " : "now",
         standing->retry_after_us > 0 ? takt_format_span(standing->retry_after_us, span) : "");
@@ -233,6 +250,7 @@ static const char *const help[] = {
     "                  10min the vendor is down",
     "                Enter blocks it in the whole fleet, Esc cancels",
     "  u             unblock it",
+    "  t             show the tenants of a limit with `fair`, and t again the limits",
     "  q             quit",
     "",
     "  RATE     what the whole fleet takes, over at least the last five seconds",
@@ -277,8 +295,9 @@ static void draw_foot(takt_cli_page *page, const takt_cli_view *view, const takt
         takt_cli_page_line(page, TAKT_CLI_BOLD, "%s", view->message);
     } else {
         takt_cli_page_line(page, TAKT_CLI_PLAIN, "%s",
-                           view->help ? "any key goes back"
-                                      : "q quit  j k choose  b block  u unblock  ? help");
+                           view->help      ? "any key goes back"
+                           : view->tenants ? "q quit  j k choose the limit  t limits  ? help"
+                                           : "q quit  j k choose  b block  u unblock  ? help");
     }
 }
 
@@ -298,7 +317,10 @@ void takt_cli_page_draw(takt_cli_view *view, const takt_cli_rows *rows, FILE *fi
     if (view->help) {
         draw_help(&page, (int)count + details_of(lines));
     } else {
-        draw_rows(&page, view, rows, count, &layout);
+        if (view->tenants && view->chosen < rows->count)
+            takt_cli_tenants_draw(&page, rows->all[view->chosen], (int)count);
+        else
+            draw_rows(&page, view, rows, count, &layout);
         if (details_of(lines) > 0)
             draw_details(&page, view, rows);
     }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "standing.h"
 #include "top.h"
 
 #define WINDOW_MIN_US INT64_C(5000000)
@@ -72,6 +73,7 @@ bool takt_cli_rows_add_policy(takt_cli_rows *rows)
 static void free_row(takt_cli_row *row)
 {
     free(row->own_text);
+    free(row->tenants);
     free(row);
 }
 
@@ -90,7 +92,7 @@ void takt_cli_rows_forget(takt_cli_rows *rows, size_t first)
     rows->count = kept;
 }
 
-/* A row whose look kept it when it was to be removed. */
+/* A row that a peek kept when it was to be removed. */
 static void remove_gone(takt_cli_rows *rows, takt_cli_row *row)
 {
     size_t at = 0;
@@ -224,11 +226,14 @@ static void on_look(takt_call *call, int status, const takt_standing *standing)
     rows->under_way--;
     if (rows->closed)
         return;
+    if (standing && takt_cli_standing_keep(standing, &row->standing, &row->tenants) != 0) {
+        status = TAKT_E_NOMEM;
+        standing = NULL;
+    }
     row->status = status;
     if (row->gone) {
         remove_gone(rows, row);
     } else if (standing) {
-        row->standing = *standing;
         row->seen = true;
         note_latency(rows, row->asked_ns);
         takt_policy_rate(takt_get_policy(rows->session->client), row->target.limit, row->target.key,

@@ -128,6 +128,8 @@ static takt_cli_act do_letter(takt_cli_view *view, takt_cli_rows *rows, takt_cli
         choose(view, rows, -1);
     } else if (letter == '?') {
         view->help = true;
+    } else if (letter == 't') {
+        view->tenants = !view->tenants;
     } else if (letter == 'b' && row) {
         view->asking = true;
         view->line[0] = '\0';

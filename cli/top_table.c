@@ -214,6 +214,7 @@ void takt_cli_table_print(const takt_cli_rows *rows)
         if (standing->blocked_until_us > standing->now_us && standing->reason[0])
             takt_cli_page_put(&page, ": %s", standing->reason);
         takt_cli_page_end(&page);
+        takt_cli_standing_print_tenants(standing);
     }
 }
 

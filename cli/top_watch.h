@@ -1,6 +1,6 @@
 /*
- * The rows that are watched, with their session: the limits named on the command line; without any,
- * those of the policy and the busiest keys in use; without a policy, what is in use in the store.
+ * The watched rows, with their session: the limits named on the command line; without any, those of
+ * the policy and the busiest keys in use; without a policy, the keys in use in the store.
  */
 #ifndef TAKT_CLI_TOP_WATCH_H
 #define TAKT_CLI_TOP_WATCH_H
@@ -31,8 +31,8 @@ void takt_cli_watch_name(struct argp_state *state, takt_cli_watch *watch, const 
 int takt_cli_watch_open(takt_cli_watch *watch);
 void takt_cli_watch_close(takt_cli_watch *watch);
 
-/* Lists what is in use and waits for the result; after names it does nothing. `note` (or NULL) gets
- * what the rows leave out. */
+/* Lists the keys in use and waits for the result; after names it does nothing. `note` (or NULL)
+ * gets the number of omitted rows. */
 void takt_cli_watch_list(takt_cli_watch *watch, char note[256]);
 
 /* Adds the limits of a new policy, and starts to list again if the last list is old; the lister's

@@ -11,18 +11,21 @@
 
 #include "base/fail.h"
 #include "doctor/kinds.h"
+#include "doctor/redis_cluster.h"
 #include "doctor/redis_facts.h"
 #include "doctor/redis_rights.h"
+#include "doctor/redis_sentinels.h"
 #include "redis/connection.h"
 #include "redis/reply_error.h"
 #include "store/record.h"
 #include "store/redis/key.h"
 #include "store/redis/script.h"
 
-#define WORDS_MAX  8
-#define MOMENT_MS  20               /* between two readings of the clock */
-#define APART_US   INT64_C(1000000) /* a smaller difference of clocks is ignored */
-#define ASKING_MAX (TAKT_REDIS_TRIALS + 16)
+#define WORDS_MAX   8
+#define MOMENT_MS   20 /* between two readings of the clock */
+#define SENTINEL_MS 1000
+#define APART_US    INT64_C(1000000) /* a smaller difference of clocks is ignored */
+#define ASKING_MAX  (TAKT_REDIS_TRIALS + 16)
 
 struct visit;
 
@@ -91,8 +94,13 @@ static void on_lost(void *data, int code, const char *text)
 
 static void be_patient(struct visit *visit)
 {
+    uint64_t wait_ms = (uint64_t)(visit->checkup->timeout_us / 1000 + 1);
+
+    /* each Sentinel is asked in turn before the server is, at most two in a second */
+    if (visit->url.primary[0] != '\0')
+        wait_ms += (uint64_t)visit->url.seed_count * (wait_ms + SENTINEL_MS);
     uv_update_time(&visit->loop);
-    uv_timer_start(&visit->timer, on_timer, (uint64_t)(visit->checkup->timeout_us / 1000 + 1), 0);
+    uv_timer_start(&visit->timer, on_timer, wait_ms, 0);
 }
 
 static void on_answered(takt_redis_command *command, const takt_reply *reply, int code)
@@ -163,7 +171,7 @@ static void say(struct visit *visit, const char *words, const takt_redis_trial *
     }
 }
 
-/* ---- what is asked --------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 static void on_info(struct visit *visit, const takt_redis_trial *trial, const takt_reply *reply)
 {
@@ -258,6 +266,8 @@ static void on_timer(uv_timer_t *timer)
     else
         takt_redis_connection_leave(visit->connection, true, TAKT_E_STORE_TIMEOUT,
                                     "it did not answer in time");
+    if (!visit->over && visit->left == 0 && visit->next != say_last) /* there was no connection */
+        on_lost(visit, TAKT_E_STORE_TIMEOUT, "no server was found in time");
 }
 
 /* ---- telling --------------------------------------------------------------------------------- */
@@ -289,9 +299,15 @@ static void tell_clock(const struct visit *visit)
 
 static void tell(const struct visit *visit)
 {
-    takt_redis_facts_tell(&visit->facts, visit->checkup, visit->address);
+    takt_checkup *checkup = visit->checkup;
+
+    takt_redis_facts_tell(&visit->facts, checkup, visit->address, visit->url.replicas);
     tell_clock(visit);
-    takt_redis_rights_tell(&visit->rights, visit->checkup, visit->url.hints);
+    takt_redis_rights_tell(&visit->rights, checkup, visit->url.hints);
+    if (visit->url.primary[0] != '\0')
+        takt_redis_sentinels_examine(checkup, &visit->url, visit->trust);
+    if (strcmp(visit->facts.mode, "cluster") == 0 && visit->url.cluster)
+        takt_redis_cluster_examine(checkup, &visit->url, visit->trust);
 }
 
 /* ---- the scripts ----------------------------------------------------------------------------- */
@@ -321,8 +337,8 @@ static void say_loads(struct visit *visit)
 {
     char words[] = "SCRIPT LOAD $0";
 
-    _Static_assert(TAKT_OPS <= 64, "a script is named by one character: 0 to 9 and on");
-    for (int i = 0; i < TAKT_OPS; i++) {
+    _Static_assert(TAKT_SCRIPTS <= 64, "a script is named by one character: 0 to 9 and on");
+    for (int i = 0; i < TAKT_SCRIPTS; i++) {
         words[sizeof words - 2] = (char)('0' + i);
         say(visit, words, NULL, on_loaded);
     }
@@ -383,6 +399,8 @@ static void go(takt_checkup *checkup, void (*begin)(struct visit *visit),
     uv_timer_init(&visit->loop, &visit->timer);
     visit->timer.data = visit;
     code = prepare(visit, checkup->url, &error);
+    if (code == 0 && takt_redis_url_lists_nodes(&visit->url))
+        takt_redis_cluster_choose(checkup, &visit->url, visit->trust);
     if (code == 0) {
         visit->connection = takt_redis_connection_open(
             &visit->loop, &visit->url, visit->trust, NULL,

@@ -4,6 +4,7 @@
  */
 #include "doctor/redis_facts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,7 +132,7 @@ void takt_redis_facts_config(takt_redis_facts *facts, const takt_reply *reply)
             learn(facts, reply[i].text, reply[i].size, reply[i + 1].text, reply[i + 1].size);
 }
 
-/* ---- what they mean -------------------------------------------------------------------------- */
+/* ---- findings -------------------------------------------------------------------------------- */
 
 static void tell_server(const takt_redis_facts *facts, takt_checkup *checkup, const char *address)
 {
@@ -164,10 +165,6 @@ static void tell_server(const takt_redis_facts *facts, takt_checkup *checkup, co
                           facts->version, address, facts->uptime_s > 0 ? "up for " : "just started",
                           facts->uptime_s > 0 ? takt_checkup_span(facts->uptime_s * 1000000, span)
                                               : "");
-    if (strcmp(facts->mode, "cluster") == 0)
-        takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "cluster",
-                          "it is a node of a cluster, and takt follows its nodes; the findings "
-                          "about the server are those of this node");
 }
 
 static void tell_eviction(const takt_redis_facts *facts, takt_checkup *checkup)
@@ -249,42 +246,62 @@ static void tell_persistence(const takt_redis_facts *facts, takt_checkup *checku
             "snapshots: a restart can lose all counts; check with redis-cli CONFIG GET save");
 }
 
-static void tell_replicas(const takt_redis_facts *facts, takt_checkup *checkup)
+static void tell_failover(const takt_redis_facts *facts, takt_checkup *checkup, int awaited)
 {
     const char *min = facts->min_replicas;
+    long long replicas = (long long)facts->replicas;
+    char setting[TAKT_FACT_SIZE + 40] = "";
 
-    if (facts->replicas == 0)
+    if (min[0] != '\0')
+        snprintf(setting, sizeof setting, " (min-replicas-to-write is %s)", min);
+    if (replicas < awaited)
+        takt_checkup_fail(checkup, TAKT_E_STORE, "failover",
+                          "replicas: %lld; replicas=%d in the URL waits for %d, so no award can be "
+                          "used: add replicas, or write a smaller number",
+                          replicas, awaited, awaited);
+    else if (awaited > 0)
+        takt_checkup_tell(
+            checkup, awaited < replicas ? TAKT_FINDING_NOTE : TAKT_FINDING_GOOD, "failover",
+            "replicas: %lld; an award waits for %d of them: %s%s", replicas, awaited,
+            awaited < replicas ? "a failover to one of these loses none, one to another replica may"
+                               : "no failover loses one",
+            setting);
+    else if (replicas == 0)
         takt_checkup_tell(checkup, TAKT_FINDING_NOTE, "failover",
                           "it has no replica: if it fails, work waits until it is back");
     else
         takt_checkup_tell(checkup, TAKT_FINDING_NOTE, "failover",
-                          "replicas: %lld; it does not wait for them: a failover loses what they "
+                          "replicas: %lld; awards do not wait for them: a failover loses what they "
                           "have not received yet, and each limit then lets that much pass again, "
-                          "at most one burst more%s%s%s",
-                          (long long)facts->replicas, min[0] ? " (min-replicas-to-write is " : "",
-                          min, min[0] ? ")" : "");
+                          "at most one burst more; replicas=1 in the URL prevents that%s",
+                          replicas, setting);
 }
 
-static void tell_role(const takt_redis_facts *facts, takt_checkup *checkup)
+static void tell_role(const takt_redis_facts *facts, takt_checkup *checkup, int awaited)
 {
-    if (strcmp(facts->role, "slave") == 0)
+    bool is_node = strcmp(facts->mode, "cluster") == 0;
+
+    if (strcmp(facts->role, "slave") == 0 && is_node)
+        takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "role",
+                          "it is a replica; takt goes to the primaries of its cluster");
+    else if (strcmp(facts->role, "slave") == 0)
         takt_checkup_fail(checkup, TAKT_E_STORE, "role",
                           "it is a replica and cannot be written to: name its primary, %s:%s (the "
                           "link to it is %s)",
                           facts->primary, facts->primary_port, facts->link);
     else if (facts->loading > 0)
         takt_checkup_fail(checkup, TAKT_E_STORE, "role", "it is still loading its data");
-    else if (strcmp(facts->role, "master") == 0) {
+    else if (strcmp(facts->role, "master") == 0)
         takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "role", "it is a primary");
-        tell_replicas(facts, checkup);
-    }
+    if (strcmp(facts->role, "master") == 0 && facts->loading <= 0 && !is_node)
+        tell_failover(facts, checkup, awaited); /* in a cluster for each shard */
 }
 
 void takt_redis_facts_tell(const takt_redis_facts *facts, takt_checkup *checkup,
-                           const char *address)
+                           const char *address, int awaited)
 {
     tell_server(facts, checkup, address);
-    tell_role(facts, checkup);
+    tell_role(facts, checkup, awaited);
     tell_eviction(facts, checkup);
     tell_persistence(facts, checkup);
 }

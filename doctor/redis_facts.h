@@ -22,7 +22,7 @@ typedef struct takt_redis_facts {
 
     int64_t aof;               /* 1: the server has an append-only file */
     char save[TAKT_FACT_SIZE]; /* CONFIG: when a snapshot is made */
-    bool saw_save;             /* ... which is empty if none is made */
+    bool saw_save;             /* ... which is empty if it makes none */
     char fsync[TAKT_FACT_SIZE];
     char last_save[TAKT_FACT_SIZE], last_write[TAKT_FACT_SIZE]; /* "ok", "err" */
     int64_t loading;
@@ -45,8 +45,9 @@ void takt_redis_facts_config(takt_redis_facts *facts, const takt_reply *reply);
  * agree: the server read its clock at some moment between our question and its answer. */
 int64_t takt_redis_clock_ahead(int64_t asked_at_us, int64_t told_us, int64_t seen_at_us);
 
-/* Reports what the facts mean. `address` names the server in messages. */
+/* Reports what the facts mean. `address` names the server in messages; awards wait for `awaited`
+ * replicas (0: for none). */
 void takt_redis_facts_tell(const takt_redis_facts *facts, takt_checkup *checkup,
-                           const char *address);
+                           const char *address, int awaited);
 
 #endif

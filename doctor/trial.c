@@ -122,7 +122,7 @@ static void try_all(struct trial *trial, uv_loop_t *loop)
 
     takt_checkup_key(trial->key);
     memcpy(&trial->claim.worker, trial->key, sizeof trial->claim.worker);
-    trial->claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, TAKT_PRIORITY_DEFAULT};
+    trial->claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, TAKT_PRIORITY_DEFAULT, TAKT_NO_MORE};
     trial->call = (takt_store_call){.limit = &trial->limit,
                                     .numbers = &trial->limit.numbers,
                                     .key = trial->key,

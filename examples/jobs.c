@@ -1,6 +1,6 @@
-/* A job worker: lines of standard input are jobs, and of all the workers of a fleet together two
- * work at a time.  The work itself goes to a thread, so that the loop is free to renew the lease.
- * After SIGTERM what runs is finished, and what waits is left.  Give it some lines as its input. */
+/* A job worker: each line of standard input is a job, and all workers of the fleet together do two
+ * jobs at a time. The work runs in a thread, so that the loop is free to renew the lease. After
+ * SIGTERM running jobs end, and waiting ones are left. Give it some lines as input. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,10 +62,10 @@ int main(void)
     if (takt_policy_load(&policy, "takt.yaml", &error) < 0 ||
         takt_open(&client, uv_default_loop(), policy, NULL, &error) < 0)
         return fprintf(stderr, "%s\n", error.text), 1;
-    setvbuf(stdout, NULL, _IOLBF, 0); /* each line is told at once */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* each line appears at once */
     uv_signal_init(uv_default_loop(), &handle);
     uv_signal_start(&handle, stop, SIGTERM);
-    uv_unref((uv_handle_t *)&handle); /* the loop ends when no job is left */
+    uv_unref((uv_handle_t *)&handle); /* the loop ends after the last job */
     while (job_count < 1000 && fgets(jobs[job_count].name, 100, stdin)) {
         job *next = &jobs[job_count++];
         next->name[strcspn(next->name, "\n")] = '\0';
@@ -73,7 +73,7 @@ int main(void)
         takt_acquire(client, &next->permit, &request, start);
     }
     uv_run(uv_default_loop(), UV_RUN_DEFAULT);
-    takt_close(client, NULL, NULL); /* says good-bye: nobody keeps a place for us */
+    takt_close(client, NULL, NULL); /* leaves the line: no worker waits for us */
     uv_run(uv_default_loop(), UV_RUN_DEFAULT);
     takt_policy_free(policy);
     return 0;

@@ -1,5 +1,5 @@
-/* Two kinds of mail share one limit: newsletters in bulk, and the mails that somebody waits for.
- * Those go first whenever they come, in the whole fleet, and are of no use after ten seconds. */
+/* Two kinds of mail share one limit: newsletters in bulk, and urgent mails. Urgent mails go first
+ * in the whole fleet, and are useless after ten seconds. */
 #include <stdio.h>
 #include <takt/takt.h>
 #include <uv.h>
@@ -8,7 +8,7 @@ static void start(takt_permit *permit, int status)
 {
     const char *mail = permit->data;
 
-    if (status == TAKT_E_DEADLINE) /* told as soon as it is sure */
+    if (status == TAKT_E_DEADLINE) /* comes as soon as it is certain */
         printf("%s: too late, in %lld ms there would be a slot\n", mail,
                (long long)permit->retry_after_us / 1000);
     else

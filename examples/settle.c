@@ -1,11 +1,11 @@
-/* Work whose cost is known only when it is done: a language model counts tokens, of which a prompt
- * and its answer may have a thousand at most and mostly have fewer.  The most is asked for, the
- * rest is given back.  Prompts are words of the command line: example-settle 'who are you' hello */
+/* Work whose cost is known only afterwards: a language model counts tokens, at most a thousand for
+ * a prompt and its answer, and mostly fewer. The program acquires the maximum and returns the
+ * rest. Prompts are words of the command line: example-settle 'who are you' hello */
 #include <stdio.h>
 #include <string.h>
 #include <takt/sync.h>
 
-/* Stands for the model: tells how many tokens it has counted. */
+/* Stands for the model: returns the number of tokens that it has counted. */
 static int64_t ask_model(const char *prompt)
 {
     return 10 * (int64_t)strlen(prompt);

@@ -1,11 +1,11 @@
 /* Calls of three vendors with the policy of docs/vendors.md: a language model that counts requests
- * and tokens, a mail service that counts recipients, and a shop that says what is left. */
+ * and tokens, a mail service that counts recipients, and a shop that states its remaining calls. */
 #include <stdio.h>
 #include <string.h>
 #include <takt/http.h>
 #include <takt/sync.h>
 
-/* What a vendor answers.  These stand for HTTP calls. */
+/* A vendor's answer.  These stand for HTTP calls. */
 typedef struct answer {
     int status;
     int64_t used;            /* as the answer states it */
@@ -21,7 +21,7 @@ static answer call(const char *limit)
     return (answer){.status = 200, .used = 830, .used_calls = 32, .allowed_calls = 40};
 }
 
-/* Makes a call in its slot, and tells takt what the vendor has said of it. */
+/* Makes a call in its slot, and passes the numbers of the answer on to takt. */
 static int call_within(takt_sync *sync, takt_request *request)
 {
     takt_permit permit = {0};

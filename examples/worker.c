@@ -20,5 +20,5 @@ int main(void)
         return fprintf(stderr, "%s\n", error.text), 1;
     for (int i = 0; i < 100; i++) /* each returns at once and is never refused */
         takt_acquire(client, &permits[i], &TAKT_REQUEST("mail"), start);
-    return uv_run(uv_default_loop(), UV_RUN_DEFAULT); /* until nobody waits any more */
+    return uv_run(uv_default_loop(), UV_RUN_DEFAULT); /* until no permit waits */
 }

@@ -10,7 +10,7 @@
 
 #include <takt/takt.h>
 
-/* What is known of a limit and key. */
+/* The figures of a limit and key. */
 typedef struct takt_limit_facts {
     const char *limit, *key; /* key NULL: the limit as a whole */
     const takt_standing *standing;

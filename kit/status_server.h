@@ -1,5 +1,5 @@
 /*
- * status_server.h: a small HTTP server for probes and scrapers. It serves texts that are at hand,
+ * status_server.h: a small HTTP server for probes and scrapers. It serves texts that are in memory,
  * to few and short connections.
  */
 #ifndef TAKT_KIT_STATUS_SERVER_H

@@ -43,7 +43,7 @@ static bool happens_sooner(const takt_node *a, const takt_node *b)
 
 void takt_sim_events_init(takt_fleet *fleet)
 {
-    takt_heap_init(&fleet->events, happens_sooner);
+    takt_heap_init(&fleet->events.planned, happens_sooner);
 }
 
 static takt_sim_event *plan(takt_fleet *fleet, int64_t at_us, takt_sim_happen happen)
@@ -55,9 +55,9 @@ static takt_sim_event *plan(takt_fleet *fleet, int64_t at_us, takt_sim_happen ha
         return NULL;
     }
     planned->at_us = at_us > fleet->now_us ? at_us : fleet->now_us;
-    planned->order = fleet->order++;
+    planned->order = fleet->events.order++;
     planned->happen = happen;
-    takt_heap_add(&fleet->events, &planned->node);
+    takt_heap_add(&fleet->events.planned, &planned->node);
     return planned;
 }
 
@@ -77,7 +77,7 @@ void takt_sim_ask_pass(takt_fleet_worker *worker)
     if (worker->pass_asked)
         return;
     worker->pass_asked = true;
-    takt_sim_plan(worker, worker->fleet->now_us, worker->fleet->pass);
+    takt_sim_plan(worker, worker->fleet->now_us, worker->fleet->happen.pass);
 }
 
 bool takt_sim_is_for_dead(const takt_sim_event *event)
@@ -110,16 +110,16 @@ static bool is_held_up(const takt_sim_event *event)
 
 int takt_fleet_run(takt_fleet *fleet, int64_t until_us)
 {
-    while (fleet->events.first && !fleet->out_of_memory) {
-        takt_sim_event *event = TAKT_HOLDER(fleet->events.first, takt_sim_event, node);
+    while (fleet->events.planned.first && !fleet->out_of_memory) {
+        takt_sim_event *event = TAKT_HOLDER(fleet->events.planned.first, takt_sim_event, node);
         if (event->at_us > until_us)
             break;
-        takt_heap_remove(&fleet->events, &event->node);
+        takt_heap_remove(&fleet->events.planned, &event->node);
         fleet->now_us = event->at_us;
         if (is_held_up(event)) {
             event->at_us = event->worker->frozen_until_us;
-            event->order = fleet->order++;
-            takt_heap_add(&fleet->events, &event->node);
+            event->order = fleet->events.order++;
+            takt_heap_add(&fleet->events.planned, &event->node);
             continue;
         }
         event->happen(fleet, event);

@@ -7,6 +7,8 @@
 
 #include "simulate/fleet.h"
 
+#define TAKT_SIM_KEY_SIZE 32 /* of an inner limit's key, with its NUL */
+
 typedef struct takt_sim_event takt_sim_event;
 
 /* An event at some time. */
@@ -20,7 +22,10 @@ struct takt_sim_event {
     void *data;
     takt_fleet_worker *worker;
     int64_t incarnation;
+    int ledger;
+    char key[TAKT_SIM_KEY_SIZE]; /* of an inner ledger, whose limit is `data` */
     struct takt_sim_exchange *exchange;
+    int sent_to;   /* the node that a call goes to */
     bool at_store; /* happens also while the worker is stopped */
 };
 

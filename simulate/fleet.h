@@ -2,13 +2,15 @@
  * fleet.h: a fleet of workers, a network and a store on virtual time.
  *
  * The workers run the scheduler and the pass of lib/scheduler (worker.h); the network (network.h)
- * carries their calls with delays, losses and repetitions; the store (virtual_store.h) runs them as
- * lib/store does. event.h has virtual time. Hours of traffic take milliseconds, and the same seed
- * gives the same simulation.
+ * carries their calls with delays, losses and repetitions; the store runs them as lib/store does
+ * (virtual_store.h). The store is one server, or nodes with clocks of their own, on which ledgers
+ * lie and between which they move (nodes.h). event.h has virtual time. Hours of traffic take
+ * milliseconds, and the same seed gives the same simulation.
  */
 #ifndef TAKT_SIMULATE_FLEET_H
 #define TAKT_SIMULATE_FLEET_H
 
+#include "scheduler/nest.h"
 #include "scheduler/scheduler.h"
 #include "shadow/shadow_waiter.h"
 #include "simulate/virtual_store.h"
@@ -17,6 +19,35 @@ struct takt_sim_event; /* event.h */
 typedef struct takt_fleet takt_fleet;
 typedef struct takt_fleet_worker takt_fleet_worker;
 typedef void (*takt_sim_happen)(takt_fleet *fleet, struct takt_sim_event *event);
+
+/* Of event.c. */
+typedef struct takt_sim_events {
+    takt_heap planned;
+    uint64_t order; /* the number of the next event, which orders events of one instant */
+} takt_sim_events;
+
+/* Of worker.c: what can happen to a worker. */
+typedef struct takt_sim_happenings {
+    takt_sim_happen pass, wake, hint, inner_hint;
+} takt_sim_happenings;
+
+#define TAKT_FLEET_NODES_MAX   4
+#define TAKT_FLEET_LEDGERS_MAX 3
+
+/* A server of the store. */
+typedef struct takt_fleet_node {
+    int64_t clock_us; /* how far its clock is ahead of the virtual time, when that begins */
+    int drift_ppm;    /* how much faster its clock runs; set before it runs */
+    bool down;        /* messages to it are lost */
+} takt_fleet_node;
+
+/* The ledger of one key, and the node that has it. */
+typedef struct takt_fleet_record {
+    takt_virtual_store store;
+    int node;
+    takt_virtual_store replica; /* its copy, while it lags */
+    bool lags;
+} takt_fleet_record;
 
 struct takt_fleet_worker {
     takt_fleet *fleet;
@@ -32,21 +63,26 @@ struct takt_fleet_worker {
 
     /* may be set at any time */
     const takt_limit *limit; /* its policy, read when it acquires; at first the fleet's */
+    int64_t weight;          /* processes that its claims are for, likewise; 0: one */
     int drift_ppm; /* how much faster its clock runs than the store's; set before it runs */
 
     /* private */
     int64_t frozen_until_us;
     int64_t connection; /* grows when the worker is cut off */
     bool cut;
-    struct takt_sim_exchange *exchange; /* the last claim, until it is finished */
+    /* by ledger: the last claim until it is finished; the node that has it, as far as is known */
+    struct takt_sim_exchange *exchanges[TAKT_FLEET_LEDGERS_MAX];
+    int nodes[TAKT_FLEET_LEDGERS_MAX];
 };
 
 struct takt_fleet {
-    int64_t now_us;         /* virtual time */
-    int64_t store_clock_us; /* how far the store's clock is ahead of now_us */
+    int64_t now_us; /* virtual time */
     uint64_t random;
     const takt_limit *limit;
-    takt_virtual_store store;
+    takt_fleet_node nodes[TAKT_FLEET_NODES_MAX];
+    int node_count;                                    /* 1: one server, which has no number */
+    takt_fleet_record ledgers[TAKT_FLEET_LEDGERS_MAX]; /* of the limit, by key */
+    bool replicas; /* an award that no replica has is not answered; may be set at any time */
     takt_fleet_worker *workers;
     int worker_count;
 
@@ -54,7 +90,6 @@ struct takt_fleet {
     int64_t delay_min_us, delay_max_us;
     int lost_per_mille, doubled_per_mille;
     int wakes_lost_per_mille; /* additional loss of wake-ups named by awards */
-    bool store_down;          /* messages to the store are lost, claims fail */
     int64_t timeout_us;       /* a claim without an answer fails after this time */
     int64_t timer_late_us;    /* workers wake up at most that late */
 
@@ -66,23 +101,27 @@ struct takt_fleet {
      * handed back, NULL of a charge. */
     void (*on_call)(takt_fleet *fleet, uint64_t worker, const takt_store_call *call);
     /* before a claim's answer is used; sent_us is by the worker's clock */
-    void (*on_heard)(takt_fleet *fleet, takt_fleet_worker *worker, const takt_award *award,
-                     int64_t sent_us);
+    void (*on_heard)(takt_fleet *fleet, takt_fleet_worker *worker, int ledger, int node,
+                     const takt_award *award, int64_t sent_us);
     /* slots that a worker gives back now */
-    void (*on_unused)(takt_fleet *fleet, takt_fleet_worker *worker, const takt_run *unused);
+    void (*on_unused)(takt_fleet *fleet, takt_fleet_worker *worker, int ledger,
+                      const takt_run *unused);
     /* a block or its end; before the worker uses it */
-    void (*on_told)(takt_fleet *fleet, takt_fleet_worker *worker, const takt_standing *standing);
+    void (*on_told)(takt_fleet *fleet, takt_fleet_worker *worker, int ledger,
+                    const takt_standing *standing);
     /* a granted permit's lease has ended */
     void (*on_lost)(takt_fleet *fleet, takt_fleet_worker *worker, takt_permit *permit);
-    /* a claim got no answer; before the worker uses that */
-    void (*on_failed)(takt_fleet *fleet, takt_fleet_worker *worker);
+    /* a claim got no answer from a node; before the worker uses that */
+    void (*on_failed)(takt_fleet *fleet, takt_fleet_worker *worker, int ledger, int node);
+    /* a worker hears that a node has no ledger any more */
+    void (*on_gone)(takt_fleet *fleet, takt_fleet_worker *worker, int node);
     void *data;
 
     /* private */
     int64_t began_us;
-    takt_sim_happen pass, wake, hint; /* of a worker */
-    takt_heap events;
-    uint64_t order;     /* the number of the next event, which orders events of one instant */
+    takt_sim_happenings happen;
+    takt_sim_events events;
+    takt_table inner;   /* the ledgers of inner limits: inner.h */
     bool out_of_memory; /* the fleet has stopped */
 };
 
@@ -97,9 +136,18 @@ void takt_fleet_close(takt_fleet *fleet);
 void takt_fleet_at(takt_fleet *fleet, int64_t at_us, void (*happen)(takt_fleet *fleet, void *data),
                    void *data);
 
-/* A worker acquires: the permit's cost, priority, callback and data are set; max_wait_us 0: no
- * deadline. */
-void takt_fleet_acquire(takt_fleet_worker *worker, takt_permit *permit, int64_t max_wait_us);
+/* A worker acquires from a ledger: the permit's cost, priority, callback and data are set;
+ * max_wait_us 0: no deadline. */
+void takt_fleet_acquire(takt_fleet_worker *worker, int ledger, takt_permit *permit,
+                        int64_t max_wait_us);
+
+/* The same for a tenant of that weight; NULL: for none. */
+void takt_fleet_acquire_for(takt_fleet_worker *worker, int ledger, takt_permit *permit,
+                            int64_t max_wait_us, const char *tenant, int32_t weight);
+/* The same for work that is nested. The chain's last limit is the worker's, its last key that of
+ * the ledger. Without faults of nodes, and without shadow limits. */
+void takt_fleet_acquire_nested(takt_fleet_worker *worker, int ledger, takt_permit *permit,
+                               int64_t max_wait_us, const takt_chain *chain);
 void takt_fleet_cancel(takt_fleet_worker *worker, takt_permit *permit);
 
 /* Releases a granted permit. With concurrency its memory is in use until then. */
@@ -118,19 +166,40 @@ void takt_fleet_freeze(takt_fleet_worker *worker, int64_t until_us);
  * again. */
 void takt_fleet_cut(takt_fleet_worker *worker, bool cut);
 
-/* Sends a single call to the ledger: TRY, PEEK, BLOCK, PENALIZE, UNBLOCK or RESET. `value` is the
+/* Sends a single call to a ledger: TRY, PEEK, BLOCK, PENALIZE, UNBLOCK or RESET. `value` is the
  * cost of a TRY, and for how long a BLOCK or a penalty's block is. */
-void takt_fleet_call(takt_fleet_worker *worker, takt_op op, int64_t value);
+void takt_fleet_call(takt_fleet_worker *worker, int ledger, takt_op op, int64_t value);
+
+/* The same to the ledger of an inner limit and key beside it: PEEK, BLOCK, UNBLOCK or RESET. */
+void takt_fleet_call_inner(takt_fleet_worker *worker, int ledger, const takt_limit *limit,
+                           const char *key, takt_op op, int64_t value);
 
 /* Settles slots as unused, or work as that many tokens more expensive than its slot. */
-void takt_fleet_settle(takt_fleet_worker *worker, const takt_run *unused);
-void takt_fleet_charge(takt_fleet_worker *worker, int64_t tokens);
+void takt_fleet_settle(takt_fleet_worker *worker, int ledger, const takt_run *unused);
+void takt_fleet_charge(takt_fleet_worker *worker, int ledger, int64_t tokens);
+void takt_fleet_charge_for(takt_fleet_worker *worker, int ledger, int64_t tokens,
+                           const char *tenant, int32_t weight, int priority);
+
+/* The key of a ledger, and the ledger of a key. */
+const char *takt_fleet_key(int ledger);
+int takt_fleet_ledger_of(const char *key);
 
 /* The ledger as the last call left it. */
-const takt_ledger *takt_fleet_ledger(const takt_fleet *fleet);
+const takt_ledger *takt_fleet_ledger(const takt_fleet *fleet, int ledger);
 
 /* The store forgets the ledger. */
-void takt_fleet_lose_state(takt_fleet *fleet);
+void takt_fleet_lose_state(takt_fleet *fleet, int ledger);
+
+/* The replica of a ledger hears of no call from now on, until it is there again, or takes the place
+ * of the ledger on another node. */
+void takt_fleet_lag(takt_fleet *fleet, int ledger);
+void takt_fleet_catch_up(takt_fleet *fleet, int ledger);
+void takt_fleet_promote(takt_fleet *fleet, int ledger, int node);
+
+/* The time by the clock of a node at a virtual time, and by that of the node that has a ledger now.
+ */
+int64_t takt_fleet_node_time(const takt_fleet *fleet, int node, int64_t at_us);
+int64_t takt_fleet_ledger_clock(const takt_fleet *fleet, int ledger);
 
 /* The time of a worker's own clock. */
 int64_t takt_fleet_clock(const takt_fleet_worker *worker);

@@ -36,16 +36,16 @@ void takt_forecast_begin(takt_forecast *forecast, const takt_ledger *ledger,
     note_trouble(forecast);
 }
 
-int64_t takt_forecast_slot(takt_forecast *forecast, int64_t now_us, int64_t cost)
+int64_t takt_forecast_slot(takt_forecast *forecast, int64_t now_us, takt_amounts taken)
 {
     int64_t from_us = now_us > forecast->last_us ? now_us : forecast->last_us;
-    int64_t slot_us = takt_numbers_earliest(forecast->numbers, &forecast->state, from_us, cost);
+    int64_t slot_us = takt_numbers_earliest(forecast->numbers, &forecast->state, from_us, taken);
 
     note_trouble(forecast);
     return slot_us;
 }
 
-void takt_forecast_take(takt_forecast *forecast, int64_t slot_us, int64_t cost, int priority)
+void takt_forecast_take(takt_forecast *forecast, int64_t slot_us, takt_amounts taken, int priority)
 {
     takt_memory_pages_end(&forecast->pages, true);
     forecast->before.state = forecast->state;
@@ -53,7 +53,7 @@ void takt_forecast_take(takt_forecast *forecast, int64_t slot_us, int64_t cost, 
     forecast->before.last_priority = forecast->last_priority;
     forecast->before.taken = forecast->pages.pages.taken;
     forecast->before.known = true;
-    takt_numbers_commit(forecast->numbers, &forecast->state, slot_us, cost);
+    takt_numbers_commit(forecast->numbers, &forecast->state, slot_us, taken);
     forecast->last_us = slot_us;
     forecast->last_priority = priority;
     note_trouble(forecast);

@@ -35,10 +35,10 @@ void takt_forecast_begin(takt_forecast *forecast, const takt_ledger *ledger,
                          const takt_memory_pages *pages);
 
 /* The slot of one more waiter, after all others and not before now_us. */
-int64_t takt_forecast_slot(takt_forecast *forecast, int64_t now_us, int64_t cost);
+int64_t takt_forecast_slot(takt_forecast *forecast, int64_t now_us, takt_amounts taken);
 
 /* Takes that slot. */
-void takt_forecast_take(takt_forecast *forecast, int64_t slot_us, int64_t cost, int priority);
+void takt_forecast_take(takt_forecast *forecast, int64_t slot_us, takt_amounts taken, int priority);
 
 /* Gives the last slot back. False: the state before is unknown, and the forecast is invalid. */
 bool takt_forecast_undo(takt_forecast *forecast);

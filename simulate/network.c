@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "simulate/inner.h"
+#include "simulate/nodes.h"
 
-takt_sim_exchange *takt_sim_exchange_new(takt_fleet_worker *worker, takt_op op)
+takt_sim_exchange *takt_sim_exchange_new(takt_fleet_worker *worker, int ledger, takt_op op)
 {
     takt_sim_exchange *exchange = malloc(sizeof *exchange);
 
@@ -17,14 +19,15 @@ takt_sim_exchange *takt_sim_exchange_new(takt_fleet_worker *worker, takt_op op)
         worker->fleet->out_of_memory = true;
         return NULL;
     }
-    /* the long lists are read as far as they are filled */
+    /* only the filled part of the long lists is read */
     memset(exchange, 0, offsetof(takt_sim_exchange, numbers));
     memset(&exchange->claim, 0, offsetof(takt_claim, wants));
     memset(&exchange->award, 0, offsetof(takt_award, runs));
     exchange->worker = worker;
+    exchange->ledger = ledger;
     exchange->call.op = op;
     exchange->call.limit = worker->limit;
-    exchange->call.key = "";
+    exchange->call.key = takt_fleet_key(ledger);
     if (op == TAKT_OP_CLAIM) {
         exchange->call.claim = &exchange->claim;
         exchange->call.award = &exchange->award;
@@ -81,6 +84,7 @@ static void send(takt_sim_exchange *exchange, takt_sim_happen arrive)
         if (!planned)
             return;
         planned->incarnation = exchange->incarnation; /* not for a worker restarted since */
+        planned->sent_to = exchange->node;
         planned->at_store = arrive == call_arrives;
     }
 }
@@ -98,6 +102,7 @@ static bool is_awaited(const takt_sim_event *event)
 static void finish(takt_sim_exchange *exchange)
 {
     exchange->finished = true;
+    exchange->call.server = takt_sim_server(exchange->worker->fleet, exchange->node);
     exchange->call.done(&exchange->call);
 }
 
@@ -109,8 +114,16 @@ static void answer_arrives(takt_fleet *fleet, takt_sim_event *event)
     takt_sim_exchange_drop(event->exchange);
 }
 
+static void tell(takt_fleet_worker *worker, int ledger, takt_sim_happen happen)
+{
+    takt_sim_event *planned = takt_sim_plan(worker, draw_arrival(worker->fleet), happen);
+
+    if (planned)
+        planned->ledger = ledger;
+}
+
 /* News reach all workers but the one that claims. */
-static void send_news(takt_fleet *fleet, uint64_t claimer)
+static void send_news(takt_fleet *fleet, int ledger, uint64_t claimer)
 {
     for (int w = 0; w < fleet->worker_count; w++) {
         takt_fleet_worker *worker = &fleet->workers[w];
@@ -118,11 +131,27 @@ static void send_news(takt_fleet *fleet, uint64_t claimer)
             takt_random_below(&fleet->random, 1000) < fleet->wakes_lost_per_mille)
             continue;
         for (int copies = draw_copies(worker); copies > 0; copies--)
-            takt_sim_plan(worker, draw_arrival(fleet), fleet->hint);
+            tell(worker, ledger, fleet->happen.hint);
     }
 }
 
-static void send_wakes(takt_fleet *fleet, const takt_award *award)
+/* A block of an inner ledger, or its end, is news to all workers. */
+static void send_inner_news(takt_fleet *fleet, const takt_sim_exchange *exchange)
+{
+    for (int w = 0; w < fleet->worker_count; w++) {
+        takt_fleet_worker *worker = &fleet->workers[w];
+        takt_sim_event *planned;
+        if (worker->name == exchange->name)
+            continue;
+        planned = takt_sim_plan(worker, draw_arrival(fleet), fleet->happen.inner_hint);
+        if (!planned)
+            return;
+        planned->data = (void *)exchange->call.limit;
+        strcpy(planned->key, exchange->call.key);
+    }
+}
+
+static void send_wakes(takt_fleet *fleet, int ledger, const takt_award *award)
 {
     for (int i = 0; i < award->wake_count; i++)
         for (int w = 0; w < fleet->worker_count; w++) {
@@ -132,7 +161,7 @@ static void send_wakes(takt_fleet *fleet, const takt_award *award)
                 takt_random_below(&fleet->random, 1000) < fleet->wakes_lost_per_mille)
                 continue;
             for (copies = draw_copies(worker); copies > 0; copies--, fleet->wakes++)
-                takt_sim_plan(worker, draw_arrival(fleet), fleet->wake);
+                tell(worker, ledger, fleet->happen.wake);
         }
 }
 
@@ -142,37 +171,83 @@ static void tell_others(takt_fleet *fleet, const takt_sim_exchange *exchange,
     fleet->claims++;
     if (fleet->on_award)
         fleet->on_award(fleet, exchange->name, &exchange->claim, award);
-    send_wakes(fleet, award);
+    send_wakes(fleet, exchange->ledger, award);
     if (award->news)
-        send_news(fleet, exchange->name);
+        send_news(fleet, exchange->ledger, exchange->name);
+}
+
+/* Nothing was run: the worker sends the call to the node that it is told of. */
+static void redirection_arrives(takt_fleet *fleet, takt_sim_event *event)
+{
+    takt_sim_exchange *exchange = event->exchange;
+
+    if (is_awaited(event) && !exchange->answered) {
+        exchange->redirected = false;
+        exchange->node = fleet->ledgers[exchange->ledger].node;
+        exchange->worker->nodes[exchange->ledger] = exchange->node;
+        send(exchange, call_arrives);
+    }
+    takt_sim_exchange_drop(exchange);
+}
+
+static void answer(takt_sim_exchange *exchange, const takt_store_call *call)
+{
+    exchange->answered = true;
+    exchange->call.status = call->status;
+    exchange->call.standing = call->standing;
+    if (call->award)
+        exchange->award = *call->award;
+    send(exchange, answer_arrives);
+}
+
+/* Whether an award counts that the ledger's node has just made (?replicas=1). */
+static bool is_acknowledged(const takt_fleet *fleet, int ledger)
+{
+    return !fleet->replicas || !fleet->ledgers[ledger].lags;
 }
 
 /* The store runs a call that arrives twice a second time; a connection answers once. */
-static void call_arrives(takt_fleet *fleet, takt_sim_event *event)
+static void run(takt_fleet *fleet, takt_sim_exchange *exchange)
 {
-    takt_sim_exchange *exchange = event->exchange;
     takt_store_call call = exchange->call;
     takt_award award;
 
     award.run_count = 0;
     call.award = call.claim ? &award : NULL;
-    if (!fleet->store_down)
-        takt_virtual_store_run(&fleet->store, fleet->now_us + fleet->store_clock_us, &call);
-    if (!fleet->store_down && call.status == TAKT_E_NOMEM) {
+    if (exchange->of_inner || call.inner_count > 0)
+        takt_sim_inner_run(fleet, exchange->ledger,
+                           takt_fleet_ledger_clock(fleet, exchange->ledger), &call);
+    else
+        takt_virtual_store_run(&fleet->ledgers[exchange->ledger].store,
+                               takt_fleet_ledger_clock(fleet, exchange->ledger), &call);
+    if (call.status == TAKT_E_NOMEM) {
         fleet->out_of_memory = true;
-    } else if (!fleet->store_down) {
-        if (fleet->on_call)
-            fleet->on_call(fleet, exchange->name, &call);
-        if (call.op == TAKT_OP_CLAIM)
-            tell_others(fleet, exchange, &award);
-        if (!exchange->answered) {
-            exchange->answered = true;
-            exchange->call.status = call.status;
-            exchange->call.standing = call.standing;
-            if (call.award)
-                exchange->award = award;
-            send(exchange, answer_arrives);
-        }
+        return;
+    }
+    if (fleet->on_call)
+        fleet->on_call(fleet, exchange->name, &call);
+    if (call.op == TAKT_OP_CLAIM)
+        tell_others(fleet, exchange, &award);
+    if (exchange->of_inner && takt_store_is_news(&call))
+        send_inner_news(fleet, exchange);
+    if (!exchange->answered && (call.award == NULL || is_acknowledged(fleet, exchange->ledger)))
+        answer(exchange, &call);
+}
+
+static void call_arrives(takt_fleet *fleet, takt_sim_event *event)
+{
+    takt_sim_exchange *exchange = event->exchange;
+    bool is_there = fleet->ledgers[exchange->ledger].node == event->sent_to;
+
+    if (fleet->nodes[event->sent_to].down) {
+        takt_sim_exchange_drop(exchange);
+        return;
+    }
+    if (is_there) {
+        run(fleet, exchange);
+    } else if (!exchange->redirected && !exchange->answered && exchange->node == event->sent_to) {
+        exchange->redirected = true;
+        send(exchange, redirection_arrives);
     }
     takt_sim_exchange_drop(exchange);
 }
@@ -198,9 +273,10 @@ void takt_sim_send(takt_sim_exchange *exchange, const takt_numbers *numbers)
     exchange->name = worker->name;
     exchange->connection = worker->connection;
     exchange->incarnation = worker->incarnation;
+    exchange->node = worker->nodes[exchange->ledger];
     if (plan(exchange, worker->fleet->now_us + worker->fleet->timeout_us, times_out)) {
         if (exchange->call.op == TAKT_OP_CLAIM)
-            worker->exchange = exchange;
+            worker->exchanges[exchange->ledger] = exchange;
         send(exchange, call_arrives);
     } else {
         free(exchange);
@@ -209,12 +285,11 @@ void takt_sim_send(takt_sim_exchange *exchange, const takt_numbers *numbers)
 
 void takt_fleet_cut(takt_fleet_worker *worker, bool cut)
 {
-    takt_sim_exchange *exchange = worker->exchange;
-
     worker->cut = cut;
     if (!cut)
         return;
     worker->connection++;
-    if (exchange && !worker->dead)
-        plan(exchange, worker->fleet->now_us, times_out);
+    for (int i = 0; i < TAKT_FLEET_LEDGERS_MAX && !worker->dead; i++)
+        if (worker->exchanges[i])
+            plan(worker->exchanges[i], worker->fleet->now_us, times_out);
 }

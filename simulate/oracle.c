@@ -10,11 +10,12 @@
 
 #include <stdlib.h>
 
+#include "base/fail.h"
 #include "scheduler/queue.h"
 #include "simulate/forecast.h"
 #include "simulate/levels.h"
 
-/* One arrival whose decision has not been told yet. */
+/* One arrival whose decision is not reported yet. */
 typedef struct pending {
     struct pending *next; /* in the order of the arrivals */
     takt_link refused;
@@ -47,9 +48,14 @@ static pending *pending_of(const takt_link *line)
     return TAKT_HOLDER(TAKT_HOLDER(line, takt_permit, line), pending, permit);
 }
 
+static takt_amounts amounts_of(const takt_permit *permit)
+{
+    return takt_amounts_of(permit->cost, permit->more);
+}
+
 /* ---- decisions ------------------------------------------------------------------------------- */
 
-/* Tells what can be told without overtaking an earlier arrival. */
+/* Reports the decisions that no longer depend on earlier arrivals. */
 static void tell(takt_oracle *oracle)
 {
     while (oracle->first && oracle->first->decided) {
@@ -73,10 +79,11 @@ static void end_ledger_call(takt_oracle *oracle)
     takt_memory_pages_end(&oracle->pages, true);
 }
 
-/* Takes tokens from the ledger now, or says when they could be taken. */
-static bool take(takt_oracle *oracle, int64_t cost, int64_t *retry_at_us)
+/* Takes tokens from the ledger now, or returns when they could be taken. */
+static bool take(takt_oracle *oracle, const takt_permit *permit, int64_t *retry_at_us)
 {
-    bool taken = takt_ledger_try(&oracle->ledger, oracle->now_us, cost, retry_at_us);
+    bool taken =
+        takt_ledger_try(&oracle->ledger, oracle->now_us, permit->cost, permit->more, retry_at_us);
 
     end_ledger_call(oracle);
     return taken;
@@ -102,8 +109,8 @@ static void grant(takt_oracle *oracle, pending *arrived)
     decide(oracle, arrived);
 }
 
-/* It leaves uncharged.  How the ledger stands is filled in when all that happens at this moment has
- * happened. */
+/* It leaves without a charge. The state of the ledger is filled in after all events of this
+ * instant. */
 static void refuse(takt_oracle *oracle, pending *arrived, int64_t retry_at_us)
 {
     if (arrived->permit.state == TAKT_PERMIT_WAITING) {
@@ -130,12 +137,12 @@ static void decide_refused(takt_oracle *oracle)
 static void foresee(takt_oracle *oracle, pending *arrived)
 {
     const takt_permit *permit = &arrived->permit;
-    int64_t slot_us = takt_forecast_slot(&oracle->forecast, oracle->now_us, permit->cost);
+    int64_t slot_us = takt_forecast_slot(&oracle->forecast, oracle->now_us, amounts_of(permit));
 
     if (slot_us > permit->deadline_at_us)
         refuse(oracle, arrived, slot_us);
     else
-        takt_forecast_take(&oracle->forecast, slot_us, permit->cost, permit->priority);
+        takt_forecast_take(&oracle->forecast, slot_us, amounts_of(permit), permit->priority);
 }
 
 static void foresee_all(takt_oracle *oracle)
@@ -157,7 +164,7 @@ static void foresee_new(takt_oracle *oracle, pending *arrived)
 
     if (oracle->queue.waiters.total == 1) { /* it needs no forecast */
         int64_t slot_us = takt_numbers_earliest(&oracle->limit.numbers, &oracle->ledger.state,
-                                                oracle->now_us, permit->cost);
+                                                oracle->now_us, amounts_of(permit));
         oracle->forecast.valid = false;
         if (slot_us > permit->deadline_at_us)
             refuse(oracle, arrived, slot_us);
@@ -185,7 +192,7 @@ static void give_slots(takt_oracle *oracle, int64_t until_us)
 
     while (!is_out_of_memory(oracle) && (first = first_in_line(oracle))) {
         int64_t retry_at_us;
-        if (take(oracle, first->permit.cost, &retry_at_us)) {
+        if (take(oracle, &first->permit, &retry_at_us)) {
             takt_queue_remove(&oracle->queue, &first->permit);
             first->permit.state = TAKT_PERMIT_IDLE;
             grant(oracle, first);
@@ -219,7 +226,8 @@ static void refuse_excess(takt_oracle *oracle)
         foresee_all(oracle);
     for (takt_link *at = before->next; at != &oracle->refused; at = at->next) {
         pending *late = TAKT_HOLDER(at, pending, refused);
-        int64_t slot_us = takt_forecast_slot(&oracle->forecast, oracle->now_us, late->permit.cost);
+        int64_t slot_us =
+            takt_forecast_slot(&oracle->forecast, oracle->now_us, amounts_of(&late->permit));
         late->decision.retry_after_us = slot_us - oracle->now_us;
     }
 }
@@ -252,11 +260,10 @@ static void begin_to_wait(takt_oracle *oracle, pending *arrived)
     const takt_arrival *arrival = &arrived->decision.arrival;
     takt_permit *permit = &arrived->permit;
 
-    if (takt_numbers_capacity(&oracle->limit.numbers, TAKT_UNIT_TOKENS, NULL) < arrival->cost) {
+    if (!takt_numbers_can_give(&oracle->limit.numbers, amounts_of(permit))) {
         refuse(oracle, arrived, TAKT_NEVER);
         return;
     }
-    permit->cost = arrival->cost;
     permit->priority = (int8_t)arrival->priority;
     permit->state = TAKT_PERMIT_WAITING;
     permit->deadline_at_us = TAKT_NEVER;
@@ -272,7 +279,7 @@ static void try_now(takt_oracle *oracle, pending *arrived)
 {
     int64_t retry_at_us;
 
-    if (take(oracle, arrived->decision.arrival.cost, &retry_at_us))
+    if (take(oracle, &arrived->permit, &retry_at_us))
         grant(oracle, arrived);
     else
         refuse(oracle, arrived, retry_at_us);
@@ -281,21 +288,35 @@ static void try_now(takt_oracle *oracle, pending *arrived)
 static bool is_possible(const takt_oracle *oracle, const takt_arrival *arrival)
 {
     return arrival->at_us >= 0 && arrival->at_us <= TAKT_SPAN_MAX_US &&
-           oracle->start_us + arrival->at_us >= oracle->now_us && arrival->cost >= 0 &&
-           arrival->cost <= TAKT_COST_MAX && arrival->priority >= 0 &&
+           oracle->start_us + arrival->at_us >= oracle->now_us && arrival->priority >= 0 &&
            arrival->priority <= TAKT_PRIORITY_MAX && arrival->max_wait_us >= -1 &&
            arrival->max_wait_us <= TAKT_SPAN_MAX_US;
 }
 
+/* Sets what an arrival takes. */
+static int read_amounts(const takt_limit *limit, const takt_arrival *arrival, takt_permit *permit,
+                        takt_error *error)
+{
+    if (arrival->cost < 0 || arrival->cost > TAKT_COST_MAX)
+        return takt_fail(error, TAKT_E_INVALID, "a cost of %d; ask for 0 to %d", (int)arrival->cost,
+                         TAKT_COST_MAX);
+    if (arrival->cost == 0)
+        return 0;
+    return takt_levels_amounts(limit, arrival->cost, arrival->amounts, &permit->cost, &permit->more,
+                               error);
+}
+
 int takt_oracle_arrive(takt_oracle *oracle, const takt_arrival *arrival)
 {
+    takt_permit permit = {0};
     pending *arrived;
 
-    if (!is_possible(oracle, arrival))
+    if (!is_possible(oracle, arrival) || read_amounts(&oracle->limit, arrival, &permit, NULL) != 0)
         return TAKT_E_INVALID;
     arrived = calloc(1, sizeof *arrived);
     if (!arrived)
         return TAKT_E_NOMEM;
+    arrived->permit = permit;
     arrived->decision = (takt_decision){.arrival = *arrival, .slot_us = -1};
     advance(oracle, oracle->start_us + arrival->at_us);
     if (oracle->first)
@@ -324,6 +345,30 @@ int takt_oracle_end(takt_oracle *oracle)
     return is_out_of_memory(oracle) ? TAKT_E_NOMEM : 0;
 }
 
+/* Joins the limit with those that it is within, if arrivals can be decided. */
+static int join(takt_limit *joined, const takt_limit *limit, takt_error *error)
+{
+    if (takt_levels_join(joined, limit, error) != 0)
+        return TAKT_E_INVALID;
+    if (joined->numbers.concurrency > 0)
+        return takt_fail(error, TAKT_E_INVALID,
+                         "the limit has concurrency, and an arrival does not say when its job "
+                         "ends; simulate a fleet (--workers, --jobs and --job-time)");
+    return 0;
+}
+
+int takt_oracle_check(const takt_limit *limit, const takt_arrival *arrival, takt_error *error)
+{
+    takt_limit joined;
+    takt_permit permit = {0};
+    int code;
+
+    if (!limit)
+        return takt_fail(error, TAKT_E_INVALID, "a limit is needed");
+    code = join(&joined, limit, error);
+    return code == 0 && arrival ? read_amounts(&joined, arrival, &permit, error) : code;
+}
+
 int takt_oracle_open(takt_oracle **oracle, const takt_limit *limit, int64_t start_us, int try_only,
                      takt_decision_cb on_decision, void *data)
 {
@@ -334,7 +379,7 @@ int takt_oracle_open(takt_oracle **oracle, const takt_limit *limit, int64_t star
     made = calloc(1, sizeof *made);
     if (!made)
         return TAKT_E_NOMEM;
-    if (takt_levels_join(&made->limit, limit, NULL) != 0 || made->limit.numbers.concurrency > 0) {
+    if (join(&made->limit, limit, NULL) != 0) {
         free(made);
         return TAKT_E_INVALID;
     }

@@ -23,9 +23,15 @@ static void add_waits(takt_series_waits *sum, const takt_series_waits *more)
         sum->max_us = more->max_us;
 }
 
+static void add_amounts(takt_amounts *sum, const takt_amounts *more)
+{
+    for (int i = 0; i < TAKT_UNITS; i++)
+        sum->of[i] += more->of[i];
+}
+
 static void add_step(takt_series_step *sum, const takt_series_step *more)
 {
-    sum->tokens += more->tokens;
+    add_amounts(&sum->taken, &more->taken);
     for (int i = 0; i < TAKT_SIM_PRIORITIES; i++)
         add_waits(&sum->waits[i], &more->waits[i]);
 }
@@ -41,7 +47,7 @@ static void double_steps(takt_series *series)
     series->step_us *= 2;
 }
 
-void takt_series_add(takt_series *series, int64_t after_us, int priority, int64_t tokens,
+void takt_series_add(takt_series *series, int64_t after_us, int priority, takt_amounts taken,
                      int64_t wait_us)
 {
     takt_series_waits wait = {1, wait_us, wait_us};
@@ -51,7 +57,7 @@ void takt_series_add(takt_series *series, int64_t after_us, int priority, int64_
         double_steps(series);
     if (step >= series->steps)
         series->steps = (int)step + 1;
-    series->step[step].tokens += tokens;
+    add_amounts(&series->step[step].taken, &taken);
     add_waits(&series->step[step].waits[priority], &wait);
 }
 

@@ -9,6 +9,8 @@
 
 #include <takt/simulate.h>
 
+#include "core/rule.h"
+
 #define TAKT_SERIES_STEPS 2048
 
 typedef struct takt_series_waits {
@@ -16,7 +18,7 @@ typedef struct takt_series_waits {
 } takt_series_waits;
 
 typedef struct takt_series_step {
-    int64_t tokens; /* tokens of the starts */
+    takt_amounts taken; /* by the starts */
     takt_series_waits waits[TAKT_SIM_PRIORITIES];
 } takt_series_step;
 
@@ -31,7 +33,7 @@ typedef struct takt_series {
 void takt_series_init(takt_series *series, int64_t period_us);
 
 /* A job started `after_us` after the beginning. */
-void takt_series_add(takt_series *series, int64_t after_us, int priority, int64_t tokens,
+void takt_series_add(takt_series *series, int64_t after_us, int priority, takt_amounts taken,
                      int64_t wait_us);
 
 /* Sums `count` steps from `first` on; steps that are not in use are empty. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "policy/unit_text.h"
 #include "simulate/busiest.h"
 #include "simulate/fleet.h"
 #include "simulate/utilization.h"
@@ -126,17 +127,12 @@ static void job_done(takt_fleet *fleet, void *data)
     take_job(job);
 }
 
-/* What a job takes of a rule. */
-static int64_t part_of(const takt_rule *rule, const takt_permit *permit)
-{
-    return rule->unit == TAKT_UNIT_REQUESTS ? 1 : permit->cost;
-}
-
 static void note_start(simulation_run *run, const taken_job *job)
 {
     takt_figures *figures = &run->simulation->figures;
     const takt_permit *permit = &job->permit;
     int64_t now_us = run->fleet.now_us, after_us = now_us - run->bulk->start_us;
+    takt_amounts taken = takt_amounts_of(permit->cost, permit->more);
 
     if (figures->started == 0)
         figures->first_start_us = after_us;
@@ -146,10 +142,11 @@ static void note_start(simulation_run *run, const taken_job *job)
     run->simulation->starts[job->worker->index]++;
     takt_histogram_add(&run->waits[permit->priority], now_us - job->since_us);
     takt_histogram_add(&run->waits[TAKT_SIM_PRIORITIES], now_us - job->since_us);
-    takt_series_add(&run->simulation->series, after_us, permit->priority, permit->cost,
+    takt_series_add(&run->simulation->series, after_us, permit->priority, taken,
                     now_us - job->since_us);
     for (int i = 0; i < run->simulation->limit.numbers.rule_count; i++) {
-        int64_t part = part_of(&run->simulation->limit.numbers.rules[i], permit);
+        int64_t part = taken.of[run->simulation->limit.numbers.rules[i].unit];
+        figures->busiest[i].taken += part;
         if (takt_window_add(&run->slots[i], permit->slot_at_us, part) < 0 ||
             takt_window_add(&run->starts[i], now_us, part) < 0)
             run->out_of_memory = true;
@@ -195,13 +192,16 @@ static void permit_came(takt_permit *permit, int status)
 
 static void ask(taken_job *job)
 {
+    const takt_simulation *simulation = job->run->simulation;
     uint64_t random = random_of(job->run, job->number);
 
     job->permit = (takt_permit){.data = job, .callback = permit_came};
     job->permit.priority = (int8_t)draw_priority(job->run->bulk, &random);
-    job->permit.cost =
-        (int32_t)between(&random, job->run->bulk->cost_min, job->run->bulk->cost_max);
-    takt_fleet_acquire(job->worker, &job->permit, 0);
+    job->permit.cost = (int32_t)between(&random, simulation->cost_min, simulation->cost_max);
+    for (int i = 0; i < TAKT_MORE_MAX; i++)
+        job->permit.more.of[i] =
+            (int32_t)between(&random, simulation->more_min.of[i], simulation->more_max.of[i]);
+    takt_fleet_acquire(job->worker, 0, &job->permit, 0);
 }
 
 /* The worker was out of touch for longer than a lease: the job stops, and must be done again. */
@@ -235,12 +235,12 @@ static void fill(simulation_run *run, const takt_fleet_worker *worker)
 static void outage_begins(takt_fleet *fleet, void *data)
 {
     ((simulation_run *)data)->outages++;
-    fleet->store_down = true;
+    fleet->nodes[0].down = true;
 }
 
 static void outage_ends(takt_fleet *fleet, void *data)
 {
-    fleet->store_down = --((simulation_run *)data)->outages > 0;
+    fleet->nodes[0].down = --((simulation_run *)data)->outages > 0;
 }
 
 static void give_back(simulation_run *run, const takt_fleet_worker *worker)
@@ -355,7 +355,7 @@ static int open_run(simulation_run *run)
         return code;
     run->fleet.data = run;
     /* the way in which a store keeps the ledger does not matter here */
-    run->fleet.store.unwritten = true;
+    run->fleet.ledgers[0].store.unwritten = true;
     run->fleet.on_award = count_slots;
     run->fleet.on_lost = permit_lost;
     run->fleet.delay_min_us = bulk->round_trip_us / 4;
@@ -425,6 +425,13 @@ static void sum_up_workers(takt_simulation *simulation)
     }
 }
 
+static const char *unit_of(const takt_limit *limit, const takt_rule *rule)
+{
+    const char *name = takt_unit_name_in(limit, rule->unit);
+
+    return name[0] ? name : takt_unit_name(rule->unit);
+}
+
 static void sum_up(simulation_run *run)
 {
     takt_simulation *simulation = run->simulation;
@@ -449,7 +456,9 @@ static void sum_up(simulation_run *run)
                                              .period_us = rule->period_us,
                                              .burst = rule->algorithm->capacity(rule),
                                              .slots = run->slots[i].max,
-                                             .starts = run->starts[i].max};
+                                             .starts = run->starts[i].max,
+                                             .unit = unit_of(&simulation->limit, rule),
+                                             .taken = figures->busiest[i].taken};
     }
     sum_up_workers(simulation);
 }

@@ -12,6 +12,9 @@
 struct takt_simulation {
     takt_limit limit; /* with the simulated algorithms */
     takt_bulk bulk;   /* its lists are those below */
+    /* What a job takes, at least and at most: of the limit's first unit, and of the others. */
+    int32_t cost_min, cost_max;
+    takt_more more_min, more_max;
     takt_outage outages[TAKT_SIM_EVENTS_MAX];
     takt_crash crashes[TAKT_SIM_EVENTS_MAX];
     takt_figures figures;
@@ -20,8 +23,8 @@ struct takt_simulation {
     bool *crashed;   /* by worker: crashed at least once */
 };
 
-/* Runs the job: `limit`, `bulk` and the two lists by worker are set, the rest are zeros. 0 or
- * TAKT_E_NOMEM. */
+/* Runs the job: `limit`, `bulk` and what a job takes and the two lists by worker are set, the rest
+ * are zeros. 0 or TAKT_E_NOMEM. */
 int takt_simulation_compute(takt_simulation *simulation);
 
 #endif

@@ -7,6 +7,7 @@
 #include <takt/takt.h>
 
 #include "base/fail.h"
+#include "policy/unit_text.h"
 #include "simulate/levels.h"
 #include "simulate/simulation.h"
 
@@ -124,16 +125,52 @@ static int set_algorithm(takt_limit *limit, const char *name, takt_error *error)
     return 0;
 }
 
-static int check_cost(const takt_limit *limit, const takt_bulk *bulk, takt_error *error)
+static int check_cost(const takt_limit *limit, takt_unit unit, int64_t cost, takt_error *error)
 {
     int rule = 0;
-    int64_t capacity = takt_numbers_capacity(&limit->numbers, TAKT_UNIT_TOKENS, &rule);
+    int64_t capacity = takt_numbers_capacity(&limit->numbers, unit, &rule);
+    const char *name = takt_unit_name_in(limit, unit);
 
-    if (bulk->cost_max <= capacity)
+    if (cost <= capacity)
         return 0;
-    return takt_fail(
-        error, TAKT_E_COST, "a job of cost %d: rules[%d] (%s) gives at most %lld at once",
-        (int)bulk->cost_max, rule, limit->numbers.rules[rule].algorithm->name, (long long)capacity);
+    return takt_fail(error, TAKT_E_COST,
+                     "a job of %s%lld%s%s: rules[%d] (%s) gives at most %lld at once",
+                     name[0] ? "" : "cost ", (long long)cost, name[0] ? " " : "", name, rule,
+                     limit->numbers.rules[rule].algorithm->name, (long long)capacity);
+}
+
+/* What a job takes at least, or at most. */
+static int read_amounts(const takt_limit *limit, const takt_bulk *bulk, bool most, int32_t *cost,
+                        takt_more *more, takt_error *error)
+{
+    takt_amount amounts[TAKT_AMOUNTS_MAX];
+
+    for (int i = 0; i < TAKT_AMOUNTS_MAX; i++) {
+        const takt_amount_span *span = &bulk->amounts[i];
+        if (span->unit && span->min > span->max)
+            return takt_fail(error, TAKT_E_INVALID,
+                             "a job of %d to %d %s; write the lower amount first", (int)span->min,
+                             (int)span->max, span->unit);
+        amounts[i] = (takt_amount){span->unit, most ? span->max : span->min};
+    }
+    return takt_levels_amounts(limit, most ? bulk->cost_max : bulk->cost_min, amounts, cost, more,
+                               error);
+}
+
+static int set_amounts(takt_simulation *simulation, const takt_bulk *bulk, takt_error *error)
+{
+    const takt_limit *limit = &simulation->limit;
+    int code =
+        read_amounts(limit, bulk, false, &simulation->cost_min, &simulation->more_min, error);
+
+    if (code == 0)
+        code = read_amounts(limit, bulk, true, &simulation->cost_max, &simulation->more_max, error);
+    if (code == 0)
+        code = check_cost(limit, TAKT_UNIT_TOKENS, simulation->cost_max, error);
+    for (int i = 0; code == 0 && i < TAKT_MORE_MAX && limit->more_units[i][0]; i++)
+        code =
+            check_cost(limit, (takt_unit)(TAKT_UNIT_MORE + i), simulation->more_max.of[i], error);
+    return code;
 }
 
 /* The shortest period of the rules. */
@@ -179,7 +216,7 @@ int takt_simulation_run(takt_simulation **simulation, const takt_limit *limit,
     if (code == 0 && algorithm)
         code = set_algorithm(&made->limit, algorithm, error);
     if (code == 0)
-        code = check_cost(&made->limit, bulk, error);
+        code = set_amounts(made, bulk, error);
     if (code < 0)
         goto free_simulation;
     takt_series_init(&made->series, shortest_period(&made->limit));

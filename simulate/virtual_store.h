@@ -32,7 +32,14 @@ void takt_virtual_store_close(takt_virtual_store *store);
  * store is unusable. */
 void takt_virtual_store_run(takt_virtual_store *store, int64_t now_us, takt_store_call *call);
 
+/* Runs a call with inner limits: its own record is the first store's, then come theirs. */
+void takt_virtual_store_run_nested(takt_virtual_store *const *stores, int64_t now_us,
+                                   takt_store_call *call);
+
 /* Loses the record. */
 void takt_virtual_store_forget(takt_virtual_store *store);
+
+/* Gives `to` the record of `from`. False: no memory; then `to` has lost its own. */
+bool takt_virtual_store_copy(takt_virtual_store *to, const takt_virtual_store *from);
 
 #endif

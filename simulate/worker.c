@@ -7,14 +7,42 @@
 #include "base/random.h"
 #include "scheduler/claims.h"
 #include "scheduler/driver.h"
+#include "scheduler/loss.h"
+#include "scheduler/nest.h"
+#include "scheduler/order.h"
 #include "scheduler/registry.h"
+#include "scheduler/turns.h"
 #include "shadow/shadow.h"
+#include "simulate/inner.h"
+#include "simulate/nodes.h"
 
 /* ---- calls and their answers ----------------------------------------------------------------- */
 
 static takt_sim_exchange *exchange_of(takt_store_call *call)
 {
     return TAKT_HOLDER(call, takt_sim_exchange, call);
+}
+
+static bool has_ledgers(const takt_fleet *fleet, int node)
+{
+    for (int i = 0; i < TAKT_FLEET_LEDGERS_MAX; i++)
+        if (fleet->ledgers[i].node == node)
+            return true;
+    return false;
+}
+
+/* After a call that failed: where the ledgers are now. Nobody waits for a node that has none. */
+static void look_around(takt_fleet_worker *worker, int node)
+{
+    takt_fleet *fleet = worker->fleet;
+
+    takt_sim_read_map(worker);
+    if (has_ledgers(fleet, node))
+        return;
+    if (fleet->on_gone)
+        fleet->on_gone(fleet, worker, node);
+    takt_loss_end(&worker->scheduler,
+                  takt_servers_get(&worker->scheduler.servers, takt_sim_server(fleet, node)));
 }
 
 static void on_claimed(takt_store_call *call)
@@ -24,33 +52,47 @@ static void on_claimed(takt_store_call *call)
     takt_fleet *fleet = worker->fleet;
     int64_t now_us = takt_fleet_clock(worker);
 
+    takt_scheduler_set_server(&worker->scheduler, exchange->queue, call->server);
     if (call->status == 0) {
         if (fleet->on_heard)
-            fleet->on_heard(fleet, worker, call->award, exchange->sent_us);
+            fleet->on_heard(fleet, worker, exchange->ledger, exchange->node, call->award,
+                            exchange->sent_us);
         takt_scheduler_award(&worker->scheduler, exchange->queue, call->award, exchange->sent_us,
                              now_us);
     } else {
         if (fleet->on_failed)
-            fleet->on_failed(fleet, worker);
+            fleet->on_failed(fleet, worker, exchange->ledger, exchange->node);
         takt_scheduler_failed(&worker->scheduler, exchange->queue, call->status, now_us);
+        look_around(worker, exchange->node);
     }
-    if (worker->exchange == exchange)
-        worker->exchange = NULL;
+    if (worker->exchanges[exchange->ledger] == exchange)
+        worker->exchanges[exchange->ledger] = NULL;
     takt_sim_ask_pass(worker);
 }
 
 /* The answer of a call that blocks, or ends a block, is the first that its worker knows of it. */
 static void on_blocked(takt_store_call *call)
 {
-    takt_fleet_worker *worker = exchange_of(call)->worker;
+    takt_sim_exchange *exchange = exchange_of(call);
+    takt_fleet_worker *worker = exchange->worker;
     takt_fleet *fleet = worker->fleet;
+    const char *key = call->key;
+    takt_queue *queue = NULL;
 
-    if (call->status == 0) {
+    if (exchange->of_inner) {
+        while (call->status == 0 &&
+               (queue = takt_nest_next(&worker->scheduler, call->limit, key, queue)) != NULL) {
+            takt_order_unpark(&worker->scheduler, queue);
+            takt_scheduler_blocked(
+                &worker->scheduler, queue,
+                takt_max(queue->awarded.blocked_until_us, call->standing.blocked_until_us));
+        }
+    } else if (call->status == 0) {
         if (fleet->on_told)
-            fleet->on_told(fleet, worker, &call->standing);
-        takt_scheduler_blocked(&worker->scheduler,
-                               takt_registry_queue(&worker->scheduler, worker->limit, ""),
-                               call->standing.blocked_until_us);
+            fleet->on_told(fleet, worker, exchange->ledger, &call->standing);
+        takt_registry_queue(&worker->scheduler, worker->limit, key);
+        while ((queue = takt_registry_next(&worker->scheduler, worker->limit, key, queue)) != NULL)
+            takt_scheduler_blocked(&worker->scheduler, queue, call->standing.blocked_until_us);
     }
     takt_sim_ask_pass(worker);
 }
@@ -60,9 +102,9 @@ static void on_done(takt_store_call *call)
     takt_sim_ask_pass(exchange_of(call)->worker);
 }
 
-takt_sim_exchange *takt_sim_worker_call(takt_fleet_worker *worker, takt_op op)
+takt_sim_exchange *takt_sim_worker_call(takt_fleet_worker *worker, int ledger, takt_op op)
 {
-    takt_sim_exchange *exchange = takt_sim_exchange_new(worker, op);
+    takt_sim_exchange *exchange = takt_sim_exchange_new(worker, ledger, op);
 
     if (!exchange)
         return NULL;
@@ -82,33 +124,57 @@ takt_sim_exchange *takt_sim_worker_call(takt_fleet_worker *worker, takt_op op)
     return exchange;
 }
 
-void takt_sim_worker_settle(takt_fleet_worker *worker, const takt_numbers *numbers,
-                            const takt_run *unused)
+void takt_sim_worker_pays(takt_sim_exchange *exchange, const char *tenant, int32_t weight,
+                          int priority)
 {
-    takt_sim_exchange *exchange = takt_sim_worker_call(worker, TAKT_OP_SETTLE);
+    strcpy(exchange->tenant, tenant); /* its length was checked */
+    exchange->call.tenant = exchange->tenant;
+    exchange->call.tenant_weight = weight;
+    exchange->call.priority = priority;
+}
+
+/* A call to hand back slots: to an inner ledger, or with inner NULL to the outermost one, for the
+ * tenant of a queue (NULL: none). */
+static void settle(takt_fleet_worker *worker, int ledger, const takt_inner *inner,
+                   const takt_numbers *numbers, const takt_queue *queue, const takt_run *unused)
+{
+    takt_sim_exchange *exchange = takt_sim_worker_call(worker, ledger, TAKT_OP_SETTLE);
 
     if (!exchange)
         return;
+    if (inner)
+        takt_sim_inner_aim(exchange, inner->limit, inner->key);
+    if (queue && takt_turns_tenant(queue))
+        takt_sim_worker_pays(exchange, queue->turn->tenant, queue->turn->weight,
+                             queue->claims.foremost);
     exchange->unused = *unused;
     exchange->call.data = &exchange->unused;
     exchange->call.slot_us = takt_run_slot(unused, 0);
     exchange->call.requests = unused->count;
     exchange->call.cost = unused->count * unused->cost;
+    for (int i = 0; i < TAKT_MORE_MAX; i++)
+        exchange->call.more[i] = unused->count * unused->more.of[i];
     takt_sim_send(exchange, numbers);
+}
+
+void takt_sim_worker_settle(takt_fleet_worker *worker, int ledger, const takt_numbers *numbers,
+                            const takt_queue *queue, const takt_run *unused)
+{
+    settle(worker, ledger, NULL, numbers, queue, unused);
 }
 
 static void tell_queue(const takt_sim_event *event, void (*tell)(takt_scheduler *, takt_queue *))
 {
     takt_fleet_worker *worker = event->worker;
-    takt_queue *queue;
+    const char *key = takt_fleet_key(event->ledger);
+    takt_queue *queue = NULL;
 
     if (takt_sim_is_for_dead(event) || worker->cut)
         return;
-    queue = takt_registry_find(&worker->scheduler, worker->limit, "");
-    if (!queue)
-        return;
-    tell(&worker->scheduler, queue);
-    takt_sim_ask_pass(worker);
+    while ((queue = takt_registry_next(&worker->scheduler, worker->limit, key, queue)) != NULL) {
+        tell(&worker->scheduler, queue);
+        takt_sim_ask_pass(worker);
+    }
 }
 
 void takt_sim_worker_wake(takt_fleet *fleet, takt_sim_event *event)
@@ -123,6 +189,21 @@ void takt_sim_worker_hint(takt_fleet *fleet, takt_sim_event *event)
     tell_queue(event, takt_claims_hint);
 }
 
+void takt_sim_worker_inner_hint(takt_fleet *fleet, takt_sim_event *event)
+{
+    takt_scheduler *scheduler = &event->worker->scheduler;
+    takt_queue *queue = NULL;
+
+    (void)fleet;
+    if (takt_sim_is_for_dead(event) || event->worker->cut)
+        return;
+    while ((queue = takt_nest_next(scheduler, event->data, event->key, queue)) != NULL) {
+        takt_order_unpark(scheduler, queue);
+        takt_claims_hint(scheduler, queue);
+        takt_sim_ask_pass(event->worker);
+    }
+}
+
 /* ---- passes ---------------------------------------------------------------------------------- */
 
 static void send_claims(void *owner, int64_t now_us)
@@ -130,11 +211,14 @@ static void send_claims(void *owner, int64_t now_us)
     takt_fleet_worker *worker = owner;
 
     while (!takt_list_empty(&worker->scheduler.claiming)) {
-        takt_sim_exchange *exchange = takt_sim_worker_call(worker, TAKT_OP_CLAIM);
+        takt_sim_exchange *exchange = takt_sim_worker_call(worker, 0, TAKT_OP_CLAIM);
         if (!exchange)
             return;
         exchange->sent_us = now_us;
         exchange->queue = takt_claims_next(&worker->scheduler, now_us, &exchange->claim);
+        exchange->ledger = takt_fleet_ledger_of(exchange->queue->key);
+        exchange->call.key = takt_fleet_key(exchange->ledger);
+        takt_sim_inner_name(exchange, exchange->queue);
         takt_sim_send(exchange, takt_queue_stated(exchange->queue));
     }
 }
@@ -142,10 +226,14 @@ static void send_claims(void *owner, int64_t now_us)
 static void hand_back(void *owner, takt_queue *queue, const takt_run *unused)
 {
     takt_fleet_worker *worker = owner;
+    int ledger = takt_fleet_ledger_of(queue->key);
 
     if (worker->fleet->on_unused)
-        worker->fleet->on_unused(worker->fleet, worker, unused);
-    takt_sim_worker_settle(worker, takt_queue_stated(queue), unused);
+        worker->fleet->on_unused(worker->fleet, worker, ledger, unused);
+    for (int i = 0; queue->nest && i < queue->nest->count; i++)
+        settle(worker, ledger, &queue->nest->inner[i], &queue->nest->inner[i].limit->numbers, NULL,
+               unused);
+    takt_sim_worker_settle(worker, ledger, takt_queue_stated(queue), queue, unused);
 }
 
 static void lost(void *owner, takt_permit *permit)
@@ -194,7 +282,7 @@ void takt_sim_worker_pass(takt_fleet *fleet, takt_sim_event *event)
     takt_shadow_tick(&worker->shadows, takt_fleet_clock(worker));
     takt_driver_pass(&worker->scheduler, takt_fleet_clock(worker), &driver);
     wake_us =
-        takt_min(takt_scheduler_wake_at(&worker->scheduler), takt_shadow_wake_at(&worker->shadows));
+        takt_min(takt_scheduler_pass_at(&worker->scheduler), takt_shadow_pass_at(&worker->shadows));
     if (wake_us != TAKT_NEVER && wake_us != worker->wake_us)
         takt_sim_plan(worker, takt_sim_virtual_at(worker, wake_us) + draw_late(fleet), wakes);
     worker->wake_us = wake_us;

@@ -1,6 +1,6 @@
 """
-Waiting for the end of processes, with a deadline. A wait in vain names the processes that it waits for: a pipe may be
-held open by a child of a child, long after the process that it was made for has ended.
+Waits for the end of processes, with a deadline. A wait in vain names the processes: a child of a child may hold a pipe
+open long after the process for which it was made has ended.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ DEADLINE = 300
 
 
 def told_of(pid):
-    """A line about a process: what it is, whose child, in which group, and where in the kernel it waits."""
+    """A line about a process: its command, parent and group, and where in the kernel it waits."""
     folder = pathlib.Path('/proc') / str(pid)
     words = (folder / 'cmdline').read_bytes().rstrip(b'\0').replace(b'\0', b' ').decode(errors='replace')
     state, parent, group = (folder / 'stat').read_text(encoding='utf-8').rpartition(')')[2].split()[:3]
@@ -64,7 +64,7 @@ def below(ancestor):
 
 @contextlib.contextmanager
 def naming():
-    """A wait in vain in here names the processes that then run below this one."""
+    """A wait in vain in this context names the processes that then run below this one."""
     try:
         yield
     except AssertionError as error:
@@ -72,7 +72,7 @@ def naming():
 
 
 def give_up(process, deadline):
-    """Ends what is waited for in vain, and says what that was."""
+    """Ends the processes of a wait in vain, and names them."""
     streams = [stream for stream in (process.stdin, process.stdout, process.stderr) if stream and not stream.closed]
     pids = holders([stream.fileno() for stream in streams])
     if process.poll() is None and process.pid not in pids:
@@ -86,7 +86,7 @@ def give_up(process, deadline):
 
 
 def communicate(process, given=None, deadline=DEADLINE):
-    """As Popen.communicate: what the process wrote to its pipes until nobody had them open any more."""
+    """Like Popen.communicate: the output of the process until no process has its pipes open."""
     if process.stdin and process.stdin.closed:
         process.stdin = None  # communicate would flush it
     try:
@@ -101,6 +101,15 @@ def wait(process, deadline=DEADLINE):
         return process.wait(timeout=deadline)
     except subprocess.TimeoutExpired:
         return give_up(process, deadline)
+
+
+def until(true, what, seconds=60):
+    """Until something is so."""
+    end = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > end:
+            raise AssertionError(what)
+        time.sleep(0.02)
 
 
 def line(process, words='', deadline=DEADLINE):

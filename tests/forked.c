@@ -98,7 +98,7 @@ char *cr_translate_assert_msg(int message, ...)
     return text;
 }
 
-/* Redirected output lies in a file without a name. */
+/* Redirected output goes to a file without a name. */
 
 static void redirect(int output)
 {

@@ -45,7 +45,7 @@ class Server:
         ends.line(self.process, 'Sentinel ID is' if '--sentinel' in self.command else 'eady to accept connections')
 
     def say(self, *words, user=None):
-        """Says a command by redis-cli, as NAME:PASSWORD if wanted; returns what it printed, errors included."""
+        """Sends a command by redis-cli, as NAME:PASSWORD if given; returns the output, errors included."""
         login = ['--user', user.split(':')[0], '--pass', user.split(':')[1], '--no-auth-warning'] if user else []
         done = ends.run(['redis-cli', '-s', self.socket, *login, *words], text=True, stdin=subprocess.DEVNULL,
                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

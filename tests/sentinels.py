@@ -1,7 +1,6 @@
 """Three Sentinels, a primary and two replicas of a test script's own, on free ports of the loopback."""
 
 import contextlib
-import time
 
 import ends
 import redis_server
@@ -12,7 +11,10 @@ NAME = 'main'
 class Watched:
     """Servers and the Sentinels that watch them. All of them die with the script."""
 
-    def __init__(self, folder, stack, options, sentinel_lines=(), sentinels=3, replicas=2, quorum=2):
+    wait = staticmethod(ends.until)
+
+    def __init__(self, folder, stack, options, sentinel_lines=(), sentinels=3, replicas=2, quorum=2, tls=False):
+        self.tls = tls
         self.folder, self.stack, self.options, self.sentinel_lines = folder, stack, options, sentinel_lines
         self.servers, self.sentinels, self.ports, self.quorum = [], [], {}, quorum
         for number in range(1 + replicas):
@@ -22,12 +24,18 @@ class Watched:
         self.wait(lambda: all(self.sees(sentinel, replicas, sentinels - 1) for sentinel in self.sentinels),
                   'the Sentinels do not know each other')
 
+    def listening(self, port):
+        """The options of a server or Sentinel at that port; with TLS they have the certificates of the servers."""
+        if not self.tls:
+            return {'port': str(port)}
+        return {'port': '0', 'tls_port': str(port), 'tls_replication': 'yes'}
+
     def add_server(self, number):
         port = redis_server.free_port()
         first = {'replicaof': f'127.0.0.1 {self.ports[self.servers[0]]}'} if self.servers else {}
         server = self.stack.enter_context(redis_server.server(
-            self.folder, f'redis{number}', port=str(port), repl_diskless_sync_delay='0',
-            repl_ping_replica_period='1', **first, **self.options))
+            self.folder, f'redis{number}', repl_diskless_sync_delay='0', repl_ping_replica_period='1', **self.listening(port),
+            **first, **self.options))
         self.ports[server] = port
         self.servers.append(server)
 
@@ -39,7 +47,8 @@ class Watched:
                  *self.sentinel_lines]
         file.write_text('\n'.join(lines) + '\n')
         sentinel = self.stack.enter_context(redis_server.server(
-            self.folder, f'sentinel{number}', sentinel=file, port=str(port), bind='127.0.0.1'))
+            self.folder, f'sentinel{number}', sentinel=file, bind='127.0.0.1', **self.listening(port),
+            **(self.options if self.tls else {})))
         self.ports[sentinel] = port
         self.sentinels.append(sentinel)
 
@@ -50,19 +59,10 @@ class Watched:
         return (facts.get('num-slaves'), facts.get('num-other-sentinels')) == (str(replicas), str(others)) and all(
             facts['flags'] == 'master' for facts in [facts])
 
-    @staticmethod
-    def wait(true, what, seconds=60):
-        """Until something is so."""
-        end = time.monotonic() + seconds
-        while not true():
-            if time.monotonic() > end:
-                raise AssertionError(what)
-            time.sleep(0.02)
-
     @property
     def url(self):
         hosts = ','.join(f'127.0.0.1:{self.ports[sentinel]}' for sentinel in self.sentinels)
-        return f'redis-sentinel://{hosts}/{NAME}'
+        return f'{"rediss" if self.tls else "redis"}-sentinel://{hosts}/{NAME}'
 
     def primary(self):
         """The server that says it is the primary and that a Sentinel names; None while there is none."""
@@ -97,7 +97,7 @@ class Watched:
 
 
 @contextlib.contextmanager
-def watched(folder, sentinel_lines=(), sentinels=3, replicas=2, quorum=2, **options):
-    """Options are those of the servers, as of redis_server.server."""
+def watched(folder, sentinel_lines=(), sentinels=3, replicas=2, quorum=2, tls=False, **options):
+    """Options are those of the servers, as of redis_server.server; with `tls` they name the certificates."""
     with contextlib.ExitStack() as stack:
-        yield Watched(folder, stack, options, sentinel_lines, sentinels, replicas, quorum)
+        yield Watched(folder, stack, options, sentinel_lines, sentinels, replicas, quorum, tls)

@@ -12,7 +12,7 @@ class Report:
         self.failed = 0
 
     def check(self, good, name, detail=''):
-        """One check. `detail` is shown when it failed: what was found and what was expected."""
+        """One check. `detail` is shown when it failed: the value found and the expected one."""
         self.count += 1
         self.failed += not good
         print(f'{"ok" if good else "not ok"} {self.count} - {name}')
@@ -27,7 +27,7 @@ class Report:
         print(f'ok {self.count} - {name} # SKIP {why}')
 
     def command(self, name, arguments, **options):
-        """Runs a command; the check is that it ends with 0. Returns what it wrote, None if it failed."""
+        """Runs a command; the check is that it ends with 0. Returns its output, None if it failed."""
         words = ' '.join(map(str, arguments))
         try:
             done = ends.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

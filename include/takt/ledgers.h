@@ -38,6 +38,8 @@ typedef struct takt_ledgers {
      * takt_watch): their revision is below all others, so that a look changes nothing.  Keys are
      * as the store has them.  `concurrency` is 1000000000 if the ledger does not tell it. */
     const takt_policy *policy;
+    /* A node of a cluster that did not answer, and why: its ledgers are missing.  NULL: none. */
+    const char *missing;
 } takt_ledgers;
 
 /*

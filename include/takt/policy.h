@@ -30,8 +30,7 @@ typedef struct takt_rule_text {
     const char *rate;
     /* Tokens available at one instant after a long pause ("1"; token-bucket: those of the rate). */
     const char *burst;
-    /* "gcra", "token-bucket", "leaky-bucket", "fixed-window", "sliding-window", "sliding-log"
-     * ("gcra"). */
+    /* One of takt_algorithm_name ("gcra"). */
     const char *algorithm;
     /* fixed-window: where windows begin, "clock" or "first-use" ("clock"). */
     const char *align;
@@ -41,14 +40,18 @@ typedef struct takt_rule_text {
     const char *queue;
     /* What the rate counts: "requests", of which each acquire takes one; or a unit of 1 to
      * TAKT_UNIT_SIZE_MAX of a-z 0-9 _, such as "recipients", of which each acquire states its
-     * amount (the cost of each acquire).  A limit counts requests and one unit more at most. */
+     * amount (the cost of each acquire).  A limit counts requests and up to four units. */
     const char *counts;
     /* With a unit: the amount of an acquire that states none (it is refused). */
     const char *default_amount;
-    /* How much later than its slot work may begin and still keep the rate: "20ms", "0"
-     * (fixed-window and sliding-log: 5 % of the period, at most "50ms"; others: "0"). */
+    /* How much later than its slot work may begin and still keep the rate: "20ms" (the
+     * algorithm's: "0", or 5 % of the period and at most "50ms"). */
     const char *guard;
 } takt_rule_text;
+
+/* The names of the algorithms, from index 0 on; NULL after the last.  Static.  docs/policy.md says
+ * what each promises. */
+TAKT_EXPORT const char *takt_algorithm_name(int index);
 
 /* What waiters do while the store is lost: from a worker's first failed call until one succeeds.
  * Slots that were awarded before are used in any case. */
@@ -146,6 +149,14 @@ typedef struct takt_limit_text {
     const char *on_store_failure;
     /* "enforce", "shadow" ("enforce"). */
     const char *mode;
+    /* "tenant": slots go to tenants (takt_request.tenant) in turns; "key": likewise, and of work
+     * from a limit inside, that limit's key is the tenant (to workers). */
+    const char *fair;
+    /* With fair: how many turns' worth a tenant gets, such as "{acme: 3, beta: 2}"; 1 to 1000, of
+     * at most 64 tenants (default_weight). */
+    const char *weights;
+    /* With fair: the weight of every other tenant ("1"). */
+    const char *default_weight;
     /* "off", "headers", "openai", "anthropic", "github", "shopify", "discord", or
      * "{remaining: HEADER, reset: HEADER, unit: UNIT}" ("off"). */
     const char *learn;
@@ -250,9 +261,20 @@ TAKT_EXPORT int takt_policy_counts(const takt_policy *policy, const char *limit,
 TAKT_EXPORT int takt_policy_bounds_waiting(const takt_policy *policy, const char *limit,
                                            const char *key);
 
+/* Whether slots of the limit, or of a limit that it is within, go to tenants in turns (`fair`): 1
+ * or 0, also 0 for no limit. */
+TAKT_EXPORT int takt_policy_fair(const takt_policy *policy, const char *limit);
+
 /* A limit's learn, likewise. */
 TAKT_EXPORT int takt_policy_learn(const takt_policy *policy, const char *limit, takt_learn *learn);
 TAKT_EXPORT const char *takt_learn_name(takt_learn learn);
+
+/* The same for one unit that the limit's rules count ("tokens", "requests"): *learn is how the
+ * vendor states what is left of it, or TAKT_LEARN_OFF if its header fields say nothing of this
+ * unit.  Pass it on with takt_lower and the same unit.  0, TAKT_E_NO_LIMIT, or TAKT_E_INVALID: no
+ * rule counts the unit. */
+TAKT_EXPORT int takt_policy_learn_unit(const takt_policy *policy, const char *limit,
+                                       const char *unit, takt_learn *learn);
 
 /* With TAKT_LEARN_FIELDS: the header of the limit's "remaining" or "reset", in lower case, or its
  * "unit".  NULL: not given.  Owned by the policy. */

@@ -19,10 +19,12 @@
 extern "C" {
 #endif
 
-typedef struct takt_relays takt_relays; /* of one client */
-typedef struct takt_relay takt_relay;   /* of one connection */
+typedef struct takt_relays takt_relays;   /* of one client */
+typedef struct takt_relay takt_relay;     /* of one connection */
+typedef struct takt_process takt_process; /* that waits for a request */
 
-/* Sends bytes (RESP2, valid during the call) on the connection.  It must not close the relay. */
+/* Sends bytes (RESP2, valid during the call) on the connection.  NULL: there is no memory for what
+ * the program must know: end the connection soon.  It must not close the relay. */
 typedef void (*takt_relay_send)(void *data, const char *bytes, size_t size);
 
 /* Makes the relays of a client.  `name_space` is the client's: programs with another namespace are
@@ -36,6 +38,18 @@ TAKT_EXPORT int takt_relays_event(takt_relays *relays, const takt_event *event);
 /* Returns the number of permits that programs hold.  NULL is harmless. */
 TAKT_EXPORT size_t takt_relays_held(const takt_relays *relays);
 
+/* Called for a limit and key ("": none) for which programs wait. */
+typedef void (*takt_relays_visit)(void *data, const char *limit, const char *key);
+
+/* Returns the number of waiters that programs have, and calls `visit` (NULL: not) for each ledger
+ * and tenant that they wait for.  NULL is harmless. */
+TAKT_EXPORT size_t takt_relays_waiting(const takt_relays *relays, takt_relays_visit visit,
+                                       void *data);
+
+/* No program gets a slot or a permit any more: waiters fail as if the store was unreachable.  The
+ * programs may release the permits that they hold. */
+TAKT_EXPORT void takt_relays_drain(takt_relays *relays);
+
 /* Closes all relays; their shared memory is freed when the loop runs next.  Call it before
  * takt_close.  NULL is harmless. */
 TAKT_EXPORT void takt_relays_close(takt_relays *relays);
@@ -48,6 +62,20 @@ TAKT_EXPORT int takt_relay_open(takt_relay **relay, takt_relays *relays, takt_re
  * 0, or TAKT_E_INVALID with the reason in `error`: answer with it, and close the connection. */
 TAKT_EXPORT int takt_relay_command(takt_relay *relay, int count, const char *const *words,
                                    const size_t *sizes, takt_error *error);
+
+/* Whether so many calls of the program are under way that its connection should not be read further
+ * for now.  Each answer goes through takt_relay_send: ask again after that.  NULL: it is not. */
+TAKT_EXPORT int takt_relay_is_busy(const takt_relay *relay);
+
+/* Tells the client of an agent that one more process waits for a request, besides the programs of
+ * relays.  `process` is any address that is the process's alone.  In the fleet the client has as
+ * many shares of the request's limits as processes wait for them.  NULL: no memory, or takt_acquire
+ * would refuse the request; then the process is not counted. */
+TAKT_EXPORT takt_process *takt_process_enter(takt_client *client, const void *process,
+                                             const takt_request *request);
+
+/* The process does not wait for the request any more; before takt_close.  NULL is harmless. */
+TAKT_EXPORT void takt_process_leave(takt_process *process);
 
 /* Call it when the connection has ended: cancels its waiters and releases its permits.  NULL is
  * harmless. */

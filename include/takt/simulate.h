@@ -17,6 +17,7 @@
 
 #include <takt/error.h>
 #include <takt/policy.h>
+#include <takt/standing.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,12 +35,16 @@ TAKT_EXPORT const takt_limit *takt_policy_limit(const takt_policy *policy, const
 typedef struct takt_arrival {
     /* Since the simulation's start; not before the previous arrival. */
     int64_t at_us;
-    /* Tokens, 0 to TAKT_COST_MAX. */
+    /* Tokens, or the unit that the limit's rules name if that is one, 0 to TAKT_COST_MAX. */
     int32_t cost;
     /* 0 (most urgent) to 9. */
     int32_t priority;
     /* Refuse as soon as no slot within it is possible; -1: wait without a limit. */
     int64_t max_wait_us;
+    /* For limits whose rules name several units: how much of each, 1 to TAKT_COST_MAX; `cost` is
+     * then 1. A unit that is not stated takes its default_amount. Unit NULL: not used. The names
+     * must stay valid until the decision. */
+    takt_amount amounts[TAKT_AMOUNTS_MAX];
 } takt_arrival;
 
 /*
@@ -52,7 +57,7 @@ typedef struct takt_decision {
     int granted;
     /* Since the simulation's start; -1: refused. */
     int64_t slot_us;
-    /* Whole tokens still available at the moment of the decision, the minimum over the rules. */
+    /* As in takt_standing, at the moment of the decision. */
     int64_t remaining;
     /* Until the same cost would be granted if nothing else came; 0: granted; -1: never. */
     int64_t retry_after_us;
@@ -78,8 +83,14 @@ typedef struct takt_oracle takt_oracle;
 TAKT_EXPORT int takt_oracle_open(takt_oracle **oracle, const takt_limit *limit, int64_t start_us,
                                  int try_only, takt_decision_cb on_decision, void *data);
 
-/* Adds an arrival.  TAKT_E_INVALID: a number is out of range or the time is before the last one;
- * the arrival does not count.  TAKT_E_NOMEM: the oracle cannot be used any longer. */
+/* Whether an oracle of the limit can be opened and takes the amounts of `arrival` (NULL: none is
+ * asked about): 0, or TAKT_E_INVALID and why. */
+TAKT_EXPORT int takt_oracle_check(const takt_limit *limit, const takt_arrival *arrival,
+                                  takt_error *error);
+
+/* Adds an arrival.  TAKT_E_INVALID: a number is out of range, an amount is missing or of no unit
+ * that the rules count, or the time is before the last one; the arrival does not count.
+ * TAKT_E_NOMEM: the oracle cannot be used any longer. */
 TAKT_EXPORT int takt_oracle_arrive(takt_oracle *oracle, const takt_arrival *arrival);
 
 /* Ends the arrivals: all waiters get their decisions.  0, or TAKT_E_NOMEM as above. */
@@ -100,6 +111,12 @@ TAKT_EXPORT void takt_oracle_close(takt_oracle *oracle);
 typedef struct takt_outage {
     int64_t at_us, for_us;
 } takt_outage;
+
+/* How much of a unit a job takes, uniformly distributed. */
+typedef struct takt_amount_span {
+    const char *unit; /* NULL: not used */
+    int32_t min, max; /* 1 to TAKT_COST_MAX */
+} takt_amount_span;
 
 /* That many random living workers crash at once; for_us later they restart (0: never). */
 typedef struct takt_crash {
@@ -123,7 +140,8 @@ typedef struct takt_bulk {
     int32_t at_once;
     /* How long a job runs, uniformly distributed. */
     int64_t work_min_us, work_max_us;
-    /* Tokens of a job, uniformly distributed. */
+    /* Tokens of a job, or the unit that the limit's rules name if that is one, uniformly
+     * distributed. */
     int32_t cost_min, cost_max;
     /* The share of jobs of each priority, relative to each other. */
     int32_t weights[TAKT_SIM_PRIORITIES];
@@ -135,6 +153,9 @@ typedef struct takt_bulk {
     const takt_outage *outages;
     const takt_crash *crashes;
     unsigned outage_count, crash_count;
+    /* For limits whose rules name several units: how much of each; both costs are then 1.  A unit
+     * that is not stated takes its default_amount. */
+    takt_amount_span amounts[TAKT_AMOUNTS_MAX];
 } takt_bulk;
 
 /* One worker with 64 jobs in hand, a round trip of 1 ms, jobs of cost 1, priority 5 and no time. */
@@ -147,13 +168,15 @@ typedef struct takt_waits {
 
 /*
  * The busiest of all windows of one period, wherever it begins: by slots, which a rule is about,
- * and by starts, which are late by up to a round trip.
+ * and by starts, which are late by up to a round trip.  All amounts are in the rule's unit.
  */
 typedef struct takt_busiest {
     const char *algorithm;    /* static */
     int64_t limit, period_us; /* the rule */
-    int64_t burst;            /* tokens that it may give at one instant */
-    int64_t slots, starts;    /* tokens */
+    int64_t burst;            /* what it may give at one instant */
+    int64_t slots, starts;
+    const char *unit; /* as in takt_rule_standing; valid as long as the simulation */
+    int64_t taken;    /* by all starts */
 } takt_busiest;
 
 typedef struct takt_figures {
@@ -166,7 +189,7 @@ typedef struct takt_figures {
     int64_t started_again;
     /* Acquires that max_waiting, a rule's queue or on_store_failure `closed` refused; retried. */
     int64_t refused;
-    /* Tokens of all starts. */
+    /* Tokens of all starts, or the first unit that the limit's rules name. */
     int64_t tokens;
     int64_t first_start_us, last_start_us;
     /* Calls that reached the store. */

@@ -15,12 +15,26 @@ extern "C" {
 #endif
 
 #define TAKT_COST_MAX         1000000
+#define TAKT_AMOUNTS_MAX      4          /* units of which one request states amounts */
 #define TAKT_WATCH_MAX_US     600000000  /* longest time for takt_watch: 10 minutes */
 #define TAKT_REASON_SIZE_MAX  120        /* bytes of a block's reason */
+#define TAKT_TENANT_SIZE_MAX  64         /* bytes of a tenant's name */
 #define TAKT_SETTLED_MAX      1000000000 /* highest actual cost for takt_settle */
 #define TAKT_PRIORITY_MAX     9          /* least urgent; 0 is the most urgent */
 #define TAKT_PRIORITY_DEFAULT 5          /* if neither the request nor the policy has one */
 #define TAKT_PRIORITY_POLICY  (-1)       /* use the limit's `priority` */
+
+/* An amount of a unit that a limit's rules name (docs/policy.md, "counts"). */
+typedef struct takt_amount {
+    const char *unit; /* such as "tokens"; NULL: the cost, for limits whose rules name no unit */
+    int64_t amount;
+} takt_amount;
+
+/* What a request takes of the units that a limit's rules name beside the first one, in the order of
+ * the policy; its cost is the amount of the first.  0: not stated.  Private. */
+typedef struct takt_more {
+    int32_t of[TAKT_AMOUNTS_MAX - 1];
+} takt_more;
 
 /* What one rule has left. */
 typedef struct takt_rule_standing {
@@ -31,6 +45,15 @@ typedef struct takt_rule_standing {
     int64_t remaining;
     int64_t reset_after_us;
 } takt_rule_standing;
+
+/* A tenant that has waiters, of a limit with `fair: tenant`; or the keys of limits `within` it for
+ * which work waits. */
+typedef struct takt_tenant_standing {
+    char name[TAKT_TENANT_SIZE_MAX + 1];
+    int64_t weight;
+    int64_t waiting;
+    int64_t since_us; /* since when it has had waiters */
+} takt_tenant_standing;
 
 /* The state of a limit at one moment, as in HTTP's X-RateLimit-* fields. */
 typedef struct takt_standing {
@@ -65,6 +88,10 @@ typedef struct takt_standing {
     /* Each rule, in the order of the policy. */
     int rule_count;
     takt_rule_standing rules[TAKT_RULES_MAX];
+    /* takt_peek and takt_watch: the tenants that have waiters, valid during the callback; NULL: not
+     * known, as from takt/sync.h and with the store `agent:`. */
+    int tenant_count;
+    const takt_tenant_standing *tenants;
 } takt_standing;
 
 /* Checks a reason for takt_block and takt_penalize: 0, or TAKT_E_INVALID and the words. */

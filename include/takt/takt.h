@@ -49,14 +49,6 @@ typedef struct takt_client takt_client;
 typedef struct takt_permit takt_permit;
 typedef struct takt_call takt_call;
 
-/* An amount of a unit that a limit's rules name (docs/policy.md, "counts"). */
-typedef struct takt_amount {
-    const char *unit; /* such as "tokens"; NULL: the cost, for limits whose rules name no unit */
-    int64_t amount;
-} takt_amount;
-
-#define TAKT_AMOUNTS_MAX 4 /* in one request */
-
 /* Read during the call only.  Initialise it with TAKT_REQUEST: a cost of 0 is invalid. */
 typedef struct takt_request {
     /* A limit of the policy. */
@@ -76,18 +68,20 @@ typedef struct takt_request {
     /* For limits whose rules name a unit: how much of it, 1 to TAKT_COST_MAX.  Each level takes the
      * amount of its own unit; one that no level counts is invalid.  Unit NULL: not used. */
     takt_amount amounts[TAKT_AMOUNTS_MAX];
+    /* With `fair: tenant`: for whom the work is, of at most TAKT_TENANT_SIZE_MAX bytes; NULL: work
+     * that names no tenant, which takes turns as one of its own.  A limit without `fair` ignores
+     * it. */
+    const char *tenant;
 } takt_request;
 
 #ifdef __cplusplus
 #define TAKT_REQUEST(name)                                                                         \
     takt_request                                                                                   \
     {                                                                                              \
-        (name), nullptr, 1, TAKT_PRIORITY_POLICY, 0, {},                                           \
-        {                                                                                          \
-        }                                                                                          \
+        (name), nullptr, 1, TAKT_PRIORITY_POLICY, 0, {}, {}, nullptr                               \
     }
 #else
-#define TAKT_REQUEST(name) ((takt_request){(name), 0, 1, TAKT_PRIORITY_POLICY, 0, {0}, {{0, 0}}})
+#define TAKT_REQUEST(name) ((takt_request){(name), 0, 1, TAKT_PRIORITY_POLICY, 0, {0}, {{0, 0}}, 0})
 #endif
 
 /*
@@ -110,6 +104,7 @@ typedef struct takt_passed {
     struct takt_queue *queue;
     int64_t slot_at_us;
     int32_t cost;
+    takt_more more;
 } takt_passed;
 
 /* A shadow waiter of a permit; private.  Its memory may have been used again: it is the same only
@@ -147,6 +142,7 @@ struct takt_permit {
     takt_acquire_cb callback;
     int64_t deadline_at_us;
     int32_t cost;
+    takt_more more;
     int8_t priority;
     uint8_t state;
     int16_t status;
@@ -157,10 +153,12 @@ struct takt_permit {
     uint8_t uncharged; /* granted without the store by its last limit */
     uint8_t counted;   /* by the ledger, among the waiters */
     uint8_t passed_count;
+    uint8_t nested;                   /* its slot is one of all its limits */
     takt_hold holds[TAKT_LEVELS_MAX]; /* the innermost first */
     /* The queues of the outer limits, the next one last, and the costs there. */
     struct takt_queue *outer[TAKT_LEVELS_MAX - 1];
     int32_t outer_costs[TAKT_LEVELS_MAX - 1];
+    takt_more outer_more[TAKT_LEVELS_MAX - 1];
     /* The slots of inner limits while it waits for outer ones, the innermost first. */
     takt_passed passed[TAKT_LEVELS_MAX - 1];
     takt_shadow_ref shadows[TAKT_SHADOWS_MAX]; /* the innermost first */

@@ -57,6 +57,8 @@ typedef struct takt_job_head {
     int32_t priority;
     /* The job must not start after that instant of the wall clock; 0: none. */
     int64_t deadline_us;
+    /* For whom it is (takt_request.tenant); NULL: it names no tenant. */
+    const char *tenant;
 } takt_job_head;
 
 /* A kind of worker.  Only `name`, `summary` and `start` are required. */

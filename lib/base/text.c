@@ -77,23 +77,23 @@ void takt_read_text(takt_reader *reader, const char *text)
 
 int64_t takt_read_int(takt_reader *reader, int64_t min, int64_t max)
 {
-    const char *first;
-    uint64_t value = 0;
-    uint64_t bound;
     bool negative = min < 0 && takt_read_if(reader, '-');
+    uint64_t bound = negative ? 0 - (uint64_t)min : (uint64_t)(max < 0 ? 0 : max);
+    const char *first = reader->at, *at = first;
+    uint64_t value = 0;
 
-    bound = negative ? 0 - (uint64_t)min : (uint64_t)(max < 0 ? 0 : max);
-    for (first = reader->at; reader->at < reader->end; reader->at++) {
-        unsigned digit = (unsigned)((unsigned char)*reader->at) - '0';
+    for (; at < reader->end; at++) {
+        unsigned digit = (unsigned)((unsigned char)*at) - '0';
         if (digit > 9)
             break;
-        if (value > (bound - digit) / 10 || digit > bound) {
+        if (value > INT64_MAX / 10) { /* one digit more is beyond every bound */
             reader->bad = true;
             return min;
         }
         value = value * 10 + digit;
     }
-    if (reader->at == first || (!negative && min > 0 && value < (uint64_t)min)) {
+    reader->at = at;
+    if (at == first || value > bound || (!negative && min > 0 && value < (uint64_t)min)) {
         reader->bad = true;
         return min;
     }
@@ -102,11 +102,11 @@ int64_t takt_read_int(takt_reader *reader, int64_t min, int64_t max)
 
 uint64_t takt_read_hex(takt_reader *reader)
 {
-    const char *first = reader->at;
+    const char *first = reader->at, *at = first;
     uint64_t value = 0;
 
-    for (; reader->at < reader->end; reader->at++) {
-        char c = *reader->at;
+    for (; at < reader->end; at++) {
+        char c = *at;
         unsigned digit;
         if (c >= '0' && c <= '9')
             digit = (unsigned)(c - '0');
@@ -116,7 +116,8 @@ uint64_t takt_read_hex(takt_reader *reader)
             break;
         value = value << 4 | digit;
     }
-    if (reader->at == first || reader->at - first > 16)
+    reader->at = at;
+    if (at == first || at - first > 16)
         reader->bad = true;
     return value;
 }

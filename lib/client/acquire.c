@@ -21,10 +21,18 @@ void takt_acquire_enter(takt_client *client, takt_queue *queue, takt_permit *per
 
 /* The queue of a key.  Since the policy changed a queue of hashed keys may have the limit of other
  * keys: which override a hash has is known only here. */
-static takt_queue *queue_of(takt_client *client, const takt_limit *limit, const char *key)
+static takt_queue *queue_of(takt_client *client, const takt_request *request,
+                            const takt_levels *levels, int level)
 {
-    takt_queue *queue = takt_registry_queue(&client->scheduler, limit, key);
+    const takt_limit *limit = levels->limits[level];
+    const char *key = takt_request_key(request, levels, level), *tenant = NULL;
+    int32_t weight = 1;
+    takt_queue *queue;
 
+    if (limit->fair != TAKT_FAIR_WORKER)
+        tenant = takt_request_tenant(request, levels, level, &weight);
+    queue = tenant ? takt_registry_tenant(&client->scheduler, limit, key, tenant, weight)
+                   : takt_registry_queue(&client->scheduler, limit, key);
     if (queue && queue->limit != limit)
         takt_renew_queue(&client->scheduler, queue, limit);
     return queue;
@@ -36,13 +44,103 @@ static int expect_outer(takt_client *client, takt_permit *permit, const takt_req
                         const takt_levels *levels)
 {
     for (int level = levels->count - 1; level > 0; level--) {
-        takt_queue *queue =
-            queue_of(client, levels->limits[level], takt_request_key(request, levels, level));
+        takt_queue *queue = queue_of(client, request, levels, level);
         if (!queue)
             return TAKT_E_NOMEM;
-        takt_waiter_expect(&client->scheduler, queue, (int32_t)levels->costs[level], permit);
+        takt_waiter_expect(&client->scheduler, queue, (int32_t)levels->costs[level],
+                           takt_request_more(levels, level), permit);
     }
     return 0;
+}
+
+/* The queue of the first limit; the permit is to pass the outer ones after it.  NULL: no memory. */
+static takt_queue *pass_one_by_one(takt_client *client, takt_permit *permit,
+                                   const takt_request *request, const takt_levels *levels)
+{
+    int code = expect_outer(client, permit, request, levels);
+
+    permit->cost = (int32_t)levels->costs[0];
+    permit->more = takt_request_more(levels, 0);
+    return code == 0 ? queue_of(client, request, levels, 0) : NULL;
+}
+
+/* The queue in which the permit waits for one slot of all its limits.  NULL: no memory. */
+static takt_queue *nest(takt_client *client, takt_permit *permit, const takt_request *request,
+                        const takt_levels *levels, const takt_chain *chain)
+{
+    int outermost = levels->count - 1;
+    int32_t weight;
+    const char *tenant = takt_request_tenant(request, levels, outermost, &weight);
+    takt_queue *queue = takt_registry_nested(&client->scheduler, chain, tenant, weight);
+    bool renewed = queue && queue->limit != chain->limits[outermost];
+
+    for (int i = 0; queue && i < outermost; i++)
+        renewed |= queue->nest->inner[i].limit != chain->limits[i];
+    if (renewed)
+        takt_renew_nested(&client->scheduler, queue, chain);
+    permit->nested = 1;
+    permit->cost = takt_chain_cost(chain);
+    permit->more = TAKT_NO_MORE;
+    return queue;
+}
+
+/* The queues of a nested queue's limits, the outermost first.  False: no memory. */
+static bool find_queues(takt_client *client, const takt_queue *nested,
+                        takt_queue *queues[TAKT_LEVELS_MAX])
+{
+    takt_scheduler *scheduler = &client->scheduler;
+    bool turns = nested->limit->fair != TAKT_FAIR_WORKER;
+    int at = 0;
+
+    queues[0] =
+        takt_registry_tenant(scheduler, nested->limit, nested->key,
+                             turns ? nested->turn->tenant : NULL, turns ? nested->turn->weight : 0);
+    for (int i = nested->nest->count - 1; queues[at] && i >= 0; i--) {
+        const takt_inner *inner = &nested->nest->inner[i];
+        queues[++at] = takt_registry_queue(scheduler, inner->limit, inner->key);
+    }
+    return queues[at] != NULL;
+}
+
+/* A nested queue's waiter moves to the innermost of its queues, with places in the outer ones. */
+static void spread(takt_client *client, takt_queue *nested, takt_queue *const *queues,
+                   takt_permit *permit)
+{
+    takt_queue_remove(nested, permit);
+    permit->nested = 0;
+    for (int i = 0; i < nested->nest->count; i++)
+        takt_waiter_expect(&client->scheduler, queues[i], permit->cost, permit->more, permit);
+    takt_acquire_enter(client, queues[nested->nest->count], permit);
+}
+
+bool takt_acquire_unnest(takt_client *client, takt_queue *queue)
+{
+    takt_queue *queues[TAKT_LEVELS_MAX];
+
+    if (queue->waiters.total > 0 && !find_queues(client, queue, queues))
+        return false;
+    for (int priority = 0; priority < TAKT_PRIORITIES; priority++) {
+        takt_link *waiting = &queue->waiters.lists[priority];
+        while (!takt_list_empty(waiting))
+            spread(client, queue, queues, TAKT_HOLDER(waiting->next, takt_permit, line));
+    }
+    return true;
+}
+
+/* The queue that the permit waits in first. */
+static takt_queue *first_queue(takt_client *client, takt_permit *permit,
+                               const takt_request *request, const takt_levels *levels)
+{
+    takt_chain chain = {.count = levels->count};
+
+    for (int i = 0; i < levels->count; i++) {
+        chain.limits[i] = levels->limits[i];
+        chain.keys[i] = takt_request_key(request, levels, i);
+        chain.costs[i] = levels->costs[i];
+    }
+    return client->store->nests && takt_chain_is_nested(&chain)
+               ? nest(client, permit, request, levels, &chain)
+               : pass_one_by_one(client, permit, request, levels);
 }
 
 /* What all permits that begin to wait have in common. */
@@ -82,15 +180,14 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
         return code;
     limit = levels.limits[0];
     client->asked = limit->base ? limit->base : limit; /* the next acquire mostly names it too */
-    permit->hold_count = permit->outer_count = permit->passed_count = 0;
-    code = expect_outer(client, permit, request, &levels);
-    queue = code == 0 ? queue_of(client, limit, takt_request_key(request, &levels, 0)) : NULL;
+    permit->hold_count = permit->outer_count = permit->passed_count = permit->nested = 0;
+    queue = levels.count > 1 ? first_queue(client, permit, request, &levels)
+                             : pass_one_by_one(client, permit, request, &levels);
     if (!queue) {
         takt_waiter_drop(&client->scheduler, permit);
         return TAKT_E_NOMEM;
     }
     begin(client, permit, callback);
-    permit->cost = (int32_t)levels.costs[0];
     permit->priority = (int8_t)(request->priority < 0 ? limit->priority : request->priority);
     if (request->max_wait_us > 0 && request->max_wait_us <= 2 * TAKT_SPAN_MAX_US)
         permit->deadline_at_us = takt_timer_now() + request->max_wait_us;
@@ -99,11 +196,12 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
 }
 
 void takt_acquire_ticket(takt_client *client, takt_queue *queue, takt_permit *permit, int32_t cost,
-                         int32_t priority, takt_acquire_cb callback)
+                         takt_more more, int32_t priority, takt_acquire_cb callback)
 {
-    permit->hold_count = permit->outer_count = 0;
+    permit->hold_count = permit->outer_count = permit->nested = 0;
     begin(client, permit, callback);
     permit->cost = cost;
+    permit->more = more;
     permit->priority = (int8_t)priority;
     takt_waiter_acquire(&client->scheduler, queue, permit);
 }

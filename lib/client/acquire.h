@@ -9,9 +9,13 @@
 /* Puts a permit into the queue of its next limit.  A shadow limit lets it pass at once. */
 void takt_acquire_enter(takt_client *client, takt_queue *queue, takt_permit *permit);
 
+/* The store does not carry claims with inner limits: the waiters of a nested queue pass their
+ * limits one after the other.  False: no memory, and they wait where they are. */
+bool takt_acquire_unnest(takt_client *client, takt_queue *queue);
+
 /* Puts a permit for one ledger alone into its queue, behind no other limit and without a deadline.
  * It waits in shadow limits, too. */
 void takt_acquire_ticket(takt_client *client, takt_queue *queue, takt_permit *permit, int32_t cost,
-                         int32_t priority, takt_acquire_cb callback);
+                         takt_more more, int32_t priority, takt_acquire_cb callback);
 
 #endif

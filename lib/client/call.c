@@ -10,7 +10,10 @@
 
 #include "base/fail.h"
 #include "base/integers.h"
+#include "policy/unit_text.h"
 #include "scheduler/loss.h"
+#include "scheduler/order.h"
+#include "scheduler/registry.h"
 #include "scheduler/scheduler.h"
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -36,6 +39,7 @@ void takt_call_finish(takt_calling *calling, const takt_standing *standing)
     takt_client *client = calling->client;
     takt_call *owner = calling->owner;
     int status = calling->call.status;
+    takt_tenant_standing *tenants = calling->call.tenants;
     bool answered = status == 0 || status == TAKT_E_NO_SLOT || status == TAKT_E_LEASE;
     takt_standing told;
 
@@ -44,33 +48,45 @@ void takt_call_finish(takt_calling *calling, const takt_standing *standing)
         told = *standing; /* the callback may begin another call in this memory */
     if (owner)
         owner->calling = NULL;
-    calling->next = client->spare_calls;
-    client->spare_calls = calling;
-    client->calls_in_flight--;
-    client->detached_calls -= calling->detached;
+    calling->next = client->calls.spare;
+    client->calls.spare = calling;
+    client->calls.in_flight--;
+    client->calls.detached -= calling->detached;
     takt_client_ask(client);
     if (owner)
         owner->callback(owner, status, answered ? &told : NULL);
+    free(tenants);
 }
 
 void takt_call_name_units(takt_calling *calling)
 {
     takt_standing *standing = &calling->call.standing;
-    const char *unit = calling->call.limit->unit;
 
-    for (int i = 0; unit[0] && i < standing->rule_count; i++)
-        if (strcmp(standing->rules[i].unit, takt_unit_name(TAKT_UNIT_TOKENS)) == 0)
-            standing->rules[i].unit = unit;
+    for (int i = 0; i < standing->rule_count * TAKT_UNITS; i++) {
+        takt_rule_standing *rule = &standing->rules[i / TAKT_UNITS];
+        takt_unit unit = (takt_unit)(i % TAKT_UNITS);
+        const char *name = takt_unit_name_in(calling->call.limit, unit);
+        if (name[0] && rule->unit == takt_unit_name(unit))
+            rule->unit = name;
+    }
 }
 
-/* Our own queue for this ledger learns at once what this call has changed. */
+/* Our own queues for this ledger learn at once what this call has changed.  Nested ones may also be
+ * blocked by another limit. */
 static void tell_queue(const takt_calling *calling)
 {
     takt_scheduler *scheduler = &calling->client->scheduler;
-    takt_queue *queue = takt_client_queue(calling->client, calling->call.limit, calling->call.key);
+    const takt_store_call *call = &calling->call;
+    takt_queue *queue = takt_client_queue(calling->client, call->limit, call->key, NULL, 1);
 
-    if (queue)
-        takt_scheduler_blocked(scheduler, queue, calling->call.standing.blocked_until_us);
+    for (; queue; queue = takt_registry_next(scheduler, call->limit, call->key, queue))
+        takt_scheduler_blocked(scheduler, queue, call->standing.blocked_until_us);
+    while ((queue = takt_nest_next(scheduler, call->limit, call->key, queue))) {
+        takt_order_unpark(scheduler, queue);
+        takt_scheduler_blocked(
+            scheduler, queue,
+            takt_max(queue->awarded.blocked_until_us, call->standing.blocked_until_us));
+    }
 }
 
 static void answered(takt_store_call *call)
@@ -89,10 +105,10 @@ static void answered(takt_store_call *call)
 
 takt_calling *takt_call_new(takt_client *client)
 {
-    takt_calling *calling = client->spare_calls;
+    takt_calling *calling = client->calls.spare;
 
     if (calling)
-        client->spare_calls = calling->next;
+        client->calls.spare = calling->next;
     else
         calling = malloc(sizeof *calling);
     if (!calling)
@@ -100,7 +116,7 @@ takt_calling *takt_call_new(takt_client *client)
     memset(calling, 0, offsetof(takt_calling, keys));
     calling->call.done = answered;
     calling->client = client;
-    client->calls_in_flight++;
+    client->calls.in_flight++;
     return calling;
 }
 
@@ -108,7 +124,7 @@ int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owne
                     const takt_request *request, bool is_work, takt_call_cb callback)
 {
     takt_calling *made;
-    takt_levels levels;
+    takt_levels levels = {.costs = {0}}; /* a call without work has none */
     int code;
 
     if (!client || (owner == NULL) != (callback == NULL))
@@ -117,7 +133,7 @@ int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owne
         return TAKT_E_FORKED;
     if (client->closing)
         return TAKT_E_CANCELED;
-    if (owner ? owner->calling != NULL : client->detached_calls >= TAKT_DETACHED_MAX)
+    if (owner ? owner->calling != NULL : client->calls.detached >= TAKT_DETACHED_MAX)
         return TAKT_E_BUSY;
     code = takt_request_check(client->policy, NULL, &client->key_secret, request, &levels, NULL);
     if (code == 0 && is_work)
@@ -129,11 +145,15 @@ int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owne
         return TAKT_E_NOMEM;
     made->owner = owner;
     made->levels = levels;
-    for (int i = 0; i < levels.count; i++)
-        strcpy(made->keys[i],
-               takt_request_key(request, &levels, i)); /* the lengths of the keys were checked */
+    for (int i = 0; i < levels.count; i++) {
+        takt_called_for *tenant = &made->tenants[i];
+        const char *name = takt_request_tenant(request, &levels, i, &tenant->weight);
+        tenant->given = name != NULL;
+        strcpy(tenant->name, name ? name : ""); /* the lengths were checked */
+        strcpy(made->keys[i], takt_request_key(request, &levels, i));
+    }
     made->detached = !owner;
-    client->detached_calls += made->detached;
+    client->calls.detached += made->detached;
     if (owner) {
         owner->callback = callback;
         owner->calling = made;
@@ -151,6 +171,7 @@ void takt_call_aim(takt_calling *calling, int level)
     calling->call.numbers = &limit->numbers;
     calling->call.key = calling->keys[level];
     calling->call.cost = calling->levels.costs[level];
+    memcpy(calling->call.more, calling->levels.more[level], sizeof calling->call.more);
 }
 
 void takt_call_send(takt_calling *calling)
@@ -181,17 +202,17 @@ static int unit_of(const takt_client *client, const char *limit, const char *nam
 {
     const takt_limit *found = limit ? takt_policy_find(client->policy, limit) : NULL;
     bool counted[TAKT_UNITS] = {false};
-    takt_unit unit;
+    int unit;
 
     for (int i = 0; found && i < found->numbers.rule_count; i++)
         counted[found->numbers.rules[i].unit] = true;
     if (!name)
         return counted[TAKT_UNIT_REQUESTS] && !counted[TAKT_UNIT_TOKENS] ? TAKT_UNIT_REQUESTS
                                                                          : TAKT_UNIT_TOKENS;
-    unit = strcmp(name, "requests") == 0 ? TAKT_UNIT_REQUESTS : TAKT_UNIT_TOKENS;
-    if (unit == TAKT_UNIT_TOKENS && found && strcmp(name, found->unit[0] ? found->unit : "tokens"))
-        return -1;
-    return counted[unit] ? (int)unit : -1;
+    unit = found ? takt_unit_named_in(found, name) : -1;
+    if (found && !found->unit[0] && strcmp(name, "tokens") == 0)
+        unit = TAKT_UNIT_TOKENS;
+    return unit >= 0 && counted[unit] ? unit : -1;
 }
 
 int takt_call_ask(takt_client *client, takt_call *call, takt_call_kind kind, const char *limit,
@@ -199,6 +220,7 @@ int takt_call_ask(takt_client *client, takt_call *call, takt_call_kind kind, con
 {
     takt_request request = TAKT_REQUEST(limit);
     bool lowers = kind == TAKT_CALL_LOWER;
+    takt_tenant_standing *tenants = NULL;
     takt_calling *calling;
     int code, unit = lowers && client ? unit_of(client, limit, text) : TAKT_UNIT_TOKENS;
 
@@ -211,14 +233,24 @@ int takt_call_ask(takt_client *client, takt_call *call, takt_call_kind kind, con
         return TAKT_E_INVALID;
     if (lowers)
         number = takt_min(number, TAKT_SETTLED_MAX); /* a higher number has the same effect */
+    if (kinds[kind].op == TAKT_OP_PEEK) {
+        tenants = malloc(TAKT_TENANTS_MAX * sizeof *tenants);
+        if (!tenants)
+            return TAKT_E_NOMEM;
+    }
     request.key = key;
     code = takt_call_begin(&calling, client, call, &request, false, callback);
-    if (code < 0)
+    if (code < 0) {
+        free(tenants);
         return code;
+    }
     calling->call.op = kinds[kind].op;
+    calling->call.tenants = tenants;
     calling->call.for_us = number;
     calling->call.actual = unit == TAKT_UNIT_TOKENS ? number : -1;
     calling->call.requests = unit == TAKT_UNIT_REQUESTS ? number : -1;
+    for (int i = 0; i < TAKT_MORE_MAX; i++)
+        calling->call.actual_more[i] = unit == TAKT_UNIT_MORE + i ? number : -1;
     strcpy(calling->reason, text && !lowers ? text : ""); /* the length was checked */
     calling->call.reason = calling->reason;
     takt_call_aim(calling, 0);

@@ -38,18 +38,26 @@ typedef struct takt_trying {
     takt_link held; /* in the list of tries that a claim under way holds up */
 } takt_trying;
 
+/* The tenant that a try is for. */
+typedef struct takt_called_for {
+    bool given; /* the level has tenants */
+    int32_t weight;
+    char name[TAKT_TENANT_SIZE_MAX + 1];
+} takt_called_for;
+
 /* A takt_call under way, or one without an owner.  Its memory is reused. */
 typedef struct takt_calling {
     takt_store_call call; /* first */
     takt_client *client;
     takt_call *owner; /* NULL: no callback */
-    bool detached;    /* the program gave no takt_call: it counts in client->detached_calls */
+    bool detached;    /* the program gave no takt_call: it counts in client->calls.detached */
     takt_levels levels;
     int level; /* the level whose ledger is asked */
     char reason[TAKT_REASON_SIZE_MAX + 1];
     int64_t sent_us;
     struct takt_calling *next; /* in the list of spare ones */
     takt_trying trying;
+    takt_called_for tenants[TAKT_LEVELS_MAX]; /* by level; for tries */
     /* By level; last, because they are large and a new call leaves them as they are. */
     char keys[TAKT_LEVELS_MAX][TAKT_KEY_SIZE_MAX + 1];
 } takt_calling;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "policy/weights.h"
 #include "scheduler/registry.h"
 #include "scheduler/renew.h"
 #include "shadow/shadow.h"
@@ -91,17 +92,26 @@ void takt_client_note(takt_client *client, int number, int status)
     }
 }
 
-takt_queue *takt_client_queue(takt_client *client, const takt_limit *limit, const char *key)
+takt_queue *takt_client_queue(takt_client *client, const takt_limit *limit, const char *key,
+                              const char *tenant, int32_t weight)
 {
     const takt_limit *present =
         client->renewed ? takt_policy_renewed(client->policy, limit, key) : NULL;
 
-    return takt_registry_queue(&client->scheduler, present ? present : limit, key);
+    return takt_registry_tenant(&client->scheduler, present ? present : limit, key, tenant, weight);
 }
 
 static const takt_limit *find(const void *policy, const takt_limit *limit, const char *key)
 {
     return takt_policy_renewed(policy, limit, key);
+}
+
+/* The name that a hash stands for is not known here: its weight holds until the next acquire. */
+static int32_t weigh(const takt_limit *limit, const takt_turn *turn)
+{
+    if (limit->fair == TAKT_FAIR_WORKER)
+        return 1;
+    return limit->key_hash ? turn->weight : takt_weights_of(limit, turn->tenant);
 }
 
 /* The events already sent, for the limits that both policies have; NULL: no memory. */
@@ -151,7 +161,7 @@ int takt_client_renew(takt_client *client, const takt_policy *policy)
     client->policy = policy;
     client->asked = NULL;
     client->renewed = true;
-    takt_renew_policy(&client->scheduler, find, policy);
+    takt_renew_policy(&client->scheduler, find, weigh, policy);
     takt_client_ask(client);
     return 0;
 }

@@ -50,10 +50,19 @@ typedef struct takt_follow {
 typedef struct takt_brought_limit {
     takt_limit limit;
     struct takt_brought_limit *next;
+    size_t size;    /* of the numbers */
+    char written[]; /* the numbers as they came: equal limits have equal texts */
 } takt_brought_limit;
 
 #define TAKT_TOLD_FALLBACK   1U /* since the store was lost */
 #define TAKT_TOLD_DIFFERENCE 2U /* since the policy was loaded */
+
+/* Of call.c. */
+typedef struct takt_client_calls {
+    struct takt_calling *spare;
+    int in_flight;
+    int detached; /* of these, the calls without a takt_call */
+} takt_client_calls;
 
 struct takt_client {
     uv_loop_t *loop;
@@ -64,6 +73,7 @@ struct takt_client {
     takt_options options;
     takt_key_secret key_secret;
     takt_brought_limit *brought; /* queues refer to them until the client is closed */
+    takt_table presences;        /* processes behind an agent that wait (lib/relay); zeros: none */
     takt_store *store;
     takt_scheduler scheduler;
     takt_shadows shadows; /* permits that wait in shadow limits */
@@ -72,12 +82,10 @@ struct takt_client {
     void (*run_passes)(takt_client *client);
     takt_timer timer;
     struct takt_claiming *spare_claimings; /* pass.c */
-    struct takt_calling *spare_calls;      /* call.c */
     takt_link held_tries;                  /* try.c */
     takt_stats stats;
     int claims_in_flight;
-    int calls_in_flight;
-    int detached_calls; /* of these, the calls without a takt_call */
+    takt_client_calls calls;
     int lost;           /* servers for which STORE_LOST was sent, STORE_BACK not yet */
     uint8_t *told;      /* by limit of the policy: TAKT_TOLD_..., events that are sent once */
     unsigned forks;     /* number of forks when the client was opened */
@@ -99,9 +107,11 @@ static inline bool takt_client_is_forked(const takt_client *client)
  * asked for needs no further turn of the loop. */
 void takt_client_ask(takt_client *client);
 
-/* Returns the queue of a limit and key.  The limit may come from an older policy: if the present
- * policy has a limit of that name, the queue uses that one. */
-takt_queue *takt_client_queue(takt_client *client, const takt_limit *limit, const char *key);
+/* Returns the queue of a limit and key, and of a tenant with that weight (NULL: none).  The limit
+ * may come from an older policy: if the present policy has a limit of that name, the queue uses
+ * that one. */
+takt_queue *takt_client_queue(takt_client *client, const takt_limit *limit, const char *key,
+                              const char *tenant, int32_t weight);
 
 void takt_client_tell(takt_client *client, takt_event_type type, int code, const char *text,
                       const char *limit);

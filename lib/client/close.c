@@ -22,9 +22,9 @@ void takt_close_free(void *data)
         client->spare_claimings = claiming->next;
         free(claiming);
     }
-    while (client->spare_calls) {
-        takt_calling *calling = client->spare_calls;
-        client->spare_calls = calling->next;
+    while (client->calls.spare) {
+        takt_calling *calling = client->calls.spare;
+        client->calls.spare = calling->next;
         free(calling);
     }
     takt_registry_close(&client->scheduler);
@@ -33,6 +33,7 @@ void takt_close_free(void *data)
         client->brought = limit->next;
         free(limit);
     }
+    takt_table_close(&client->presences);
     takt_shadows_close(&client->shadows);
     takt_follow_close(client);
     free(client->told);

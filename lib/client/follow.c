@@ -31,7 +31,7 @@ static bool is_of(const void *policy, const takt_limit *limit)
  * while there are any. */
 static void drop_unused(takt_client *client)
 {
-    if (client->claims_in_flight > 0 || client->calls_in_flight > 0)
+    if (client->claims_in_flight > 0 || client->calls.in_flight > 0)
         return;
     for (takt_policy **at = &client->follow.loaded; *at;) {
         takt_policy *policy = *at;
@@ -65,36 +65,36 @@ static void own(takt_follow *follow, takt_policy *policy)
 
 /* ---- changes of the policy ------------------------------------------------------------------- */
 
-static void refuse(takt_client *client, const takt_live *live, const char *why)
+static void refuse(takt_client *client, const takt_stored_policy *stored, const char *why)
 {
-    char text[TAKT_ERROR_TEXT_SIZE + 160];
+    char text[TAKT_ERROR_TEXT_SIZE + TAKT_WHO_SIZE + 100];
 
     snprintf(text, sizeof text, "version %" PRId64 " of the stored policy%s%s cannot be used: %s",
-             live->version, live->change_count > 0 ? ", by " : "",
-             live->change_count > 0 ? live->changes[0].who : "", why);
+             stored->version, stored->change_count > 0 ? ", by " : "",
+             stored->change_count > 0 ? stored->changes[0].who : "", why);
     takt_client_tell(client, TAKT_EVENT_POLICY_REFUSED, TAKT_E_POLICY, text, NULL);
 }
 
-static void take_over(takt_client *client, takt_live *live)
+static void take_over(takt_client *client, takt_stored_policy *stored)
 {
     char text[TAKT_WHO_SIZE + TAKT_WHAT_SIZE + 100];
     /* a policy that can be read has at least one change */
-    const takt_change *change = &live->changes[0];
+    const takt_change *change = &stored->changes[0];
     takt_policy *policy;
     takt_error error;
 
-    if (takt_client_check_hashes(client, live->policy, &error) < 0) {
-        refuse(client, live, error.text);
+    if (takt_client_check_hashes(client, stored->policy, &error) < 0) {
+        refuse(client, stored, error.text);
         return;
     }
-    if (takt_client_renew(client, live->policy) < 0) {
+    if (takt_client_renew(client, stored->policy) < 0) {
         client->follow.exchange.seen_version = 0; /* no memory: the next look tries again */
         return;
     }
-    policy = takt_stored_policy_take(live);
+    policy = takt_stored_policy_take(stored);
     own(&client->follow, policy);
     snprintf(text, sizeof text, "version %" PRId64 " of the stored policy holds, by %s: %s",
-             live->version, change->who, change->what);
+             stored->version, change->who, change->what);
     takt_client_tell(client, TAKT_EVENT_POLICY, 0, text, NULL);
 }
 
@@ -112,7 +112,7 @@ static void answered(takt_store_call *call)
     takt_client *client = call->data;
     takt_policy_exchange *exchange = &client->follow.exchange;
     bool gone = exchange->version == 0 && exchange->seen_version != 0;
-    takt_live *live;
+    takt_stored_policy *stored;
 
     client->follow.looking = false;
     takt_client_count(client, call->status, client->follow.sent_us);
@@ -128,15 +128,15 @@ static void answered(takt_store_call *call)
     if (gone) {
         miss(client);
     } else if (exchange->kept) {
-        if (takt_stored_policy_read(&live, exchange) < 0) {
+        if (takt_stored_policy_parse(&stored, exchange) < 0) {
             exchange->seen_version = 0;
             return;
         }
-        if (live->policy)
-            take_over(client, live);
+        if (stored->policy)
+            take_over(client, stored);
         else
-            refuse(client, live, live->trouble.text);
-        takt_live_free(live);
+            refuse(client, stored, stored->trouble.text);
+        takt_stored_policy_free(stored);
     }
 }
 
@@ -160,26 +160,26 @@ void takt_follow_look(takt_client *client)
 int takt_follow_open(takt_client *client, const takt_policy *location, takt_error *error)
 {
     takt_follow *follow = &client->follow;
-    takt_live *live;
-    int code = takt_live_read(&live, location, &client->options, error);
+    takt_stored_policy *stored;
+    int code = takt_stored_policy_read(&stored, location, &client->options, error);
 
     if (code < 0)
         return code;
-    if (live->version == 0)
+    if (stored->version == 0)
         code = takt_fail(error, TAKT_E_POLICY,
                          "policy: the store has none for the namespace \"%s\"; put one there with "
                          "`takt apply FILE`",
                          takt_location_options(&client->options, location).name_space);
-    else if (!live->policy)
-        code = takt_fail(error, TAKT_E_POLICY, "%s", live->trouble.text);
+    else if (!stored->policy)
+        code = takt_fail(error, TAKT_E_POLICY, "%s", stored->trouble.text);
     if (code == 0) {
         follow->on = true;
-        follow->exchange.seen_version = live->version;
-        follow->exchange.seen_at_us = live->at_us;
-        own(follow, takt_stored_policy_take(live));
+        follow->exchange.seen_version = stored->version;
+        follow->exchange.seen_at_us = stored->at_us;
+        own(follow, takt_stored_policy_take(stored));
         client->policy = follow->loaded;
     }
-    takt_live_free(live);
+    takt_stored_policy_free(stored);
     return code;
 }
 

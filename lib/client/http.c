@@ -11,6 +11,7 @@
 #include "core/limit.h"
 #include "policy/overrides.h"
 #include "policy/policy.h"
+#include "policy/unit_text.h"
 
 #define SECOND_US INT64_C(1000000)
 
@@ -68,7 +69,8 @@ static void put_policy(fields *out, const takt_limit *limit, const takt_standing
     for (int i = 0; !plain && i < limit->numbers.rule_count; i++) {
         const takt_rule *rule = &limit->numbers.rules[i];
         put(out, ", \"%s-%d\"", limit->name, i + 1);
-        put_quota(out, rule->limit, rule->unit == TAKT_UNIT_REQUESTS ? "" : limit->unit,
+        put_quota(out, rule->limit,
+                  rule->unit == TAKT_UNIT_REQUESTS ? "" : takt_unit_name_in(limit, rule->unit),
                   rule->period_us);
     }
     if (limit->numbers.concurrency > 0)

@@ -19,7 +19,7 @@
 typedef struct found_ledger {
     char limit[TAKT_NAME_SIZE_MAX + 1];
     char *key;   /* NULL: the limit as a whole */
-    double left; /* of what it can give at once, 0 to 1 */
+    double left; /* of the tokens that it can give at once, 0 to 1 */
 } found_ledger;
 
 typedef struct ledger_list {
@@ -30,8 +30,10 @@ typedef struct ledger_list {
     takt_ledger_name *names;
     takt_place *line;
     takt_holder *holders;
-    int line_capacity, holder_capacity;
+    takt_tenant *tenants;
+    int line_capacity, holder_capacity, tenant_capacity;
     bool no_memory;
+    takt_error trouble; /* of the store, or of a part of it */
 } ledger_list;
 
 /* ---- a ledger's text ------------------------------------------------------------------------- */
@@ -40,6 +42,7 @@ static bool reserve(ledger_list *list, const char *text, size_t size)
 {
     int places = takt_ledger_text_places(text, size) + TAKT_PRIORITIES;
     int holders = takt_ledger_text_holders(text, size) + 1;
+    int tenants = takt_ledger_text_tenants(text, size);
     void *grown;
 
     if (places > list->line_capacity) {
@@ -55,6 +58,13 @@ static bool reserve(ledger_list *list, const char *text, size_t size)
             return false;
         list->holders = grown;
         list->holder_capacity = holders;
+    }
+    if (tenants > list->tenant_capacity) {
+        grown = realloc(list->tenants, (size_t)tenants * sizeof *list->tenants);
+        if (!grown)
+            return false;
+        list->tenants = grown;
+        list->tenant_capacity = tenants;
     }
     return true;
 }
@@ -75,17 +85,19 @@ static void write_as_rate(takt_rule *rule)
         }
 }
 
-/* How much of what the ledger can give at once is left, and which numbers it has.  False: the text
- * cannot be read. */
+/* The remaining part of the tokens that the ledger can give at once, and its numbers. False: the
+ * text cannot be read. */
 static bool look(ledger_list *list, const char *text, size_t size, const takt_numbers *wanted,
-                 takt_numbers *numbers, double *left)
+                 takt_numbers *numbers, found_ledger *found)
 {
     takt_standing standing = {0};
     takt_memory_pages pages;
     takt_ledger ledger = {.line = list->line,
                           .line_capacity = list->line_capacity,
                           .holders = list->holders,
-                          .holder_capacity = list->holder_capacity};
+                          .holder_capacity = list->holder_capacity,
+                          .tenants = list->tenants,
+                          .tenant_capacity = list->tenant_capacity};
     int64_t now_us = takt_record_clock_us();
     bool readable;
 
@@ -96,9 +108,9 @@ static bool look(ledger_list *list, const char *text, size_t size, const takt_nu
         if (ledger.numbers != numbers)
             *numbers = *ledger.numbers;
         takt_ledger_peek(&ledger, now_us, &standing);
-        *left = standing.limit > 0 ? (double)standing.remaining / (double)standing.limit : 0;
+        found->left = standing.limit > 0 ? (double)standing.remaining / (double)standing.limit : 0;
         if (ledger.turn > 0 && standing.remaining == 0)
-            *left = -1; /* it has, or lately had, waiters */
+            found->left = -1; /* it has, or lately had, waiters */
         if (ledger.fence > 0 && numbers->concurrency == 0)
             numbers->concurrency = TAKT_CONCURRENCY_MAX; /* a text without revision has none */
     }
@@ -106,7 +118,7 @@ static bool look(ledger_list *list, const char *text, size_t size, const takt_nu
     return readable;
 }
 
-/* ---- what is found --------------------------------------------------------------------------- */
+/* ---- the found ledgers ----------------------------------------------------------------------- */
 
 /* The limit gets the rules that the first of its ledgers has. */
 static bool add_limit(takt_policy *policy, const char *name, const takt_numbers *numbers)
@@ -154,16 +166,14 @@ static void on_found(void *data, const char *limit, const char *key, const char 
         list->no_memory = true;
         return;
     }
-    if (!look(list, text, size, &lowest, &numbers, &found.left))
+    if (!look(list, text, size, &lowest, &numbers, &found))
         return;
     if (!takt_policy_find(list->policy, limit) && !add_limit(list->policy, limit, &numbers))
         return;                 /* a name that no policy can have */
     strcpy(found.limit, limit); /* its length was checked */
     found.key = key[0] ? strdup(key) : NULL;
-    if (key[0] && !found.key)
-        list->no_memory = true;
-    else
-        list->found[list->found_count++] = found;
+    list->no_memory |= key[0] && !found.key;
+    list->found[list->found_count++] = found;
 }
 
 /* ---- the list -------------------------------------------------------------------------------- */
@@ -215,7 +225,8 @@ static bool fill(ledger_list *list, size_t max)
     list->ledgers = (takt_ledgers){.all = list->names,
                                    .count = count,
                                    .left_out = list->found_count - count,
-                                   .policy = list->policy};
+                                   .policy = list->policy,
+                                   .missing = list->trouble.code != 0 ? list->trouble.text : NULL};
     return true;
 }
 
@@ -238,9 +249,12 @@ int takt_ledgers_read(takt_ledgers **ledgers, const takt_policy *location,
         return takt_fail(error, TAKT_E_NOMEM, "no memory");
     }
     code = takt_policy_set_namespace(list->policy, store_options.name_space, error);
-    if (code == 0)
+    if (code == 0) {
         code = takt_store_list(takt_location_url(chosen, from), &store_options, TAKT_LEDGERS_MAX,
-                               on_found, list, error);
+                               on_found, list, &list->trouble);
+        if (code != 0 && error)
+            *error = list->trouble;
+    }
     if (code == 0 && (list->no_memory || !fill(list, max)))
         code = takt_fail(error, TAKT_E_NOMEM, "no memory");
     if (code != 0)
@@ -263,5 +277,6 @@ void takt_ledgers_free(takt_ledgers *ledgers)
     free(list->names);
     free(list->line);
     free(list->holders);
+    free(list->tenants);
     free(list);
 }

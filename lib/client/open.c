@@ -2,6 +2,7 @@
  * open.c: opens a client: its policy, its store with the callbacks, its timer.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "client/close.h"
@@ -10,6 +11,7 @@
 #include "client/pass.h"
 #include "scheduler/claims.h"
 #include "scheduler/loss.h"
+#include "scheduler/order.h"
 #include "scheduler/registry.h"
 
 static void timer_due(takt_timer *timer)
@@ -25,32 +27,51 @@ static void store_event(void *data, const takt_event *event)
         client->options.on_event(client, event, client->options.data);
 }
 
+/* The limit of that name, also one that a program behind an agent has brought along; NULL: none. */
+static const takt_limit *limit_of(const takt_client *client, const char *name)
+{
+    const takt_limit *limit = takt_policy_find(client->policy, name);
+    const takt_brought_limit *brought = client->brought;
+
+    for (; !limit && brought; brought = brought->next)
+        if (strcmp(brought->limit.name, name) == 0)
+            limit = &brought->limit;
+    return limit;
+}
+
 /* Another program has blocked, unblocked or reset a ledger, or applied a policy. */
 static void store_hint(void *data, const char *name, const char *key)
 {
     takt_client *client = data;
-    const takt_limit *limit = takt_policy_find(client->policy, name);
-    takt_queue *queue = limit ? takt_registry_find(&client->scheduler, limit, key) : NULL;
+    const takt_limit *limit = limit_of(client, name);
+    takt_queue *queue = NULL;
 
     if (name[0] == '\0')
         takt_follow_look(client);
-    if (!queue)
+    if (!limit)
         return;
-    takt_claims_hint(&client->scheduler, queue);
+    while ((queue = takt_registry_next(&client->scheduler, limit, key, queue)))
+        takt_claims_hint(&client->scheduler, queue);
+    while ((queue = takt_nest_next(&client->scheduler, limit, key, queue))) {
+        takt_order_unpark(&client->scheduler, queue);
+        takt_claims_hint(&client->scheduler, queue);
+    }
     takt_client_ask(client);
 }
 
-/* A permit has become free, and this client is first in line. */
+/* A permit has become free, and this client is first in line, for one of its tenants. */
 static void store_wake(void *data, const char *name, const char *key)
 {
     takt_client *client = data;
-    const takt_limit *limit = takt_policy_find(client->policy, name);
-    takt_queue *queue = limit ? takt_registry_find(&client->scheduler, limit, key) : NULL;
+    const takt_limit *limit = limit_of(client, name);
+    takt_queue *queue = NULL;
 
-    if (!queue)
-        return;
-    takt_claims_nudge(&client->scheduler, queue);
-    takt_client_ask(client);
+    while (limit && (queue = takt_registry_next(&client->scheduler, limit, key, queue))) {
+        if (queue->turn && queue->awarded.in_line == 0)
+            continue;
+        takt_claims_nudge(&client->scheduler, queue);
+        takt_client_ask(client);
+    }
 }
 
 /* The connection was lost or made.  Waiters see at once that the store is lost, and claim at once
@@ -80,6 +101,7 @@ static void store_gone(void *data, int server)
 static int open_store(takt_client *client, const takt_policy *policy, takt_error *error)
 {
     takt_store_options options = takt_location_options(&client->options, policy);
+    const char *url = takt_location_url(&client->options, policy);
 
     options.on_event = store_event;
     options.on_hint = store_hint;
@@ -87,8 +109,7 @@ static int open_store(takt_client *client, const takt_policy *policy, takt_error
     options.on_connection = store_connection;
     options.on_gone = store_gone;
     options.data = client;
-    return takt_store_open(&client->store, client->loop,
-                           takt_location_url(&client->options, policy), &options, error);
+    return takt_store_open(&client->store, client->loop, url, &options, error);
 }
 
 /* Frees the client on failure, at once or when its store has closed. */
@@ -140,7 +161,7 @@ static int find_secret(takt_client *client, takt_error *error)
     return code < 0 && found < 0 ? takt_fail(error, found, "%s", trouble.text) : code;
 }
 
-/* Takes the policy, and makes what has its size. */
+/* Takes the policy, and allocates what depends on its size. */
 static int take_policy(takt_client *client, const takt_policy *policy, takt_error *error)
 {
     int code = 0;

@@ -16,6 +16,7 @@
 #include "policy/rule_text.h"
 #include "scheduler/claims.h"
 #include "scheduler/driver.h"
+#include "scheduler/loss.h"
 #include "scheduler/permits.h"
 #include "scheduler/waiter.h"
 #include "shadow/shadow.h"
@@ -41,13 +42,23 @@ static void tell_fallback(takt_client *client, const takt_limit *limit)
 }
 
 /* A limit has many keys, and one event for all of them. */
+static void tell_fallback_first(takt_client *client, const takt_limit *limit)
+{
+    if (takt_client_tells_first(client, limit, TAKT_TOLD_FALLBACK) &&
+        limit->mode == TAKT_MODE_ENFORCE)
+        tell_fallback(client, limit);
+}
+
+/* Of a nested queue's limits those that its waiters go by are named. */
 static void fell_back(void *owner, const takt_queue *queue)
 {
-    takt_client *client = owner;
+    takt_on_store_failure mode = takt_loss_mode(queue);
 
-    if (takt_client_tells_first(client, queue->limit, TAKT_TOLD_FALLBACK) &&
-        queue->limit->mode == TAKT_MODE_ENFORCE)
-        tell_fallback(client, queue->limit);
+    if (queue->limit->on_store_failure == mode)
+        tell_fallback_first(owner, queue->limit);
+    for (int i = 0; queue->nest && i < queue->nest->count; i++)
+        if (queue->nest->inner[i].limit->on_store_failure == mode)
+            tell_fallback_first(owner, queue->nest->inner[i].limit);
 }
 
 static void permit_lost(void *owner, takt_permit *permit)
@@ -107,6 +118,14 @@ static void answered(takt_store_call *call)
     char differing[TAKT_NAME_SIZE_MAX + 1] = "";
 
     client->claims_in_flight--;
+    if (call->status != 0 && call->inner_count > 0 && !client->store->nests) {
+        takt_scheduler_refused(&client->scheduler, queue);
+        if (!takt_acquire_unnest(client, queue)) /* its next claim, after a pause, is refused too */
+            takt_loss_failed(&client->scheduler, queue, TAKT_E_NOMEM, takt_timer_now());
+        keep_spare(client, claiming);
+        takt_client_ask(client);
+        return;
+    }
     takt_scheduler_set_server(&client->scheduler, queue, call->server);
     takt_client_count(client, call->status, claiming->sent_us);
     if (call->status == 0) {
@@ -157,6 +176,18 @@ int takt_pass_open(takt_client *client)
     return 0;
 }
 
+/* The inner limits of a nested queue. */
+static void name_inner(takt_claiming *claiming)
+{
+    const takt_nest *nest = claiming->queue->nest;
+
+    claiming->call.inner = claiming->inner;
+    claiming->call.inner_count = nest ? nest->count : 0;
+    for (int i = 0; i < claiming->call.inner_count; i++)
+        claiming->inner[i] = (takt_store_inner){nest->inner[i].limit,
+                                                &nest->inner[i].limit->numbers, nest->inner[i].key};
+}
+
 /* Claims beyond CLAIMS_MAX, and those without memory, are sent when others are answered: each
  * answer asks for a pass. */
 static void send_claims(takt_client *client, int64_t now_us)
@@ -173,6 +204,7 @@ static void send_claims(takt_client *client, int64_t now_us)
         claiming->call.limit = claiming->queue->limit;
         claiming->call.numbers = takt_queue_stated(claiming->queue);
         claiming->call.key = claiming->queue->key;
+        name_inner(claiming);
         claiming->sent_us = now_us;
         client->claims_in_flight++;
         client->stats.store_calls++;
@@ -186,10 +218,9 @@ static void send_claims(takt_client *client, int64_t now_us)
 static int still_possible(const takt_permit *permit)
 {
     const takt_limit *outer = takt_waiter_outer(permit)->limit;
-    int64_t capacity = takt_numbers_capacity(&outer->numbers, TAKT_UNIT_TOKENS, NULL);
 
     return outer->mode == TAKT_MODE_ENFORCE && outer->access == TAKT_ACCESS_LIMITED &&
-                   takt_waiter_outer_cost(permit) > capacity
+                   !takt_numbers_can_give(&outer->numbers, takt_waiter_outer_amounts(permit))
                ? TAKT_E_COST
                : 0;
 }
@@ -302,11 +333,11 @@ void takt_pass_run_due(takt_client *client)
     while (run_pass(client, takt_timer_now()) > 0 && ++passes < PASSES_MAX &&
            uv_is_active((uv_handle_t *)&client->pass))
         ;
-    takt_timer_arm(&client->timer, takt_min(takt_scheduler_wake_at(&client->scheduler),
-                                            takt_shadow_wake_at(&client->shadows)));
+    takt_timer_arm(&client->timer, takt_min(takt_scheduler_pass_at(&client->scheduler),
+                                            takt_shadow_pass_at(&client->shadows)));
     if (lets_loop_end(client))
         takt_timer_let_loop_end(&client->timer);
     if (client->closing && !client->closing_store && client->claims_in_flight == 0 &&
-        client->calls_in_flight == 0 && !uv_is_active((uv_handle_t *)&client->pass))
+        client->calls.in_flight == 0 && !uv_is_active((uv_handle_t *)&client->pass))
         takt_close_parts(client);
 }

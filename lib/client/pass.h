@@ -10,6 +10,7 @@
 typedef struct takt_claiming {
     takt_store_call call; /* first */
     takt_claim claim;
+    takt_store_inner inner[TAKT_INNER_MAX];
     takt_award award;
     takt_client *client;
     takt_queue *queue;

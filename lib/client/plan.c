@@ -58,7 +58,7 @@ void takt_plan_free(takt_plan *plan)
     free(plan);
 }
 
-/* What is planned for a limit and key, at rest if nothing is; NULL: no memory. */
+/* The plan of a limit and key; a new one is at rest. NULL: no memory. */
 static planned *find(takt_plan *plan, const takt_limit *limit, const char *key)
 {
     char name[TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX + 1];
@@ -84,7 +84,8 @@ static planned *find(takt_plan *plan, const takt_limit *limit, const char *key)
 
 /* The first instant that conforms at all levels.  A level can only move it to a later time, so a
  * round over all levels that does not move it has found it. */
-static int64_t earliest(planned *const *known, const int64_t *costs, int count, int64_t from_us)
+static int64_t earliest(planned *const *known, const takt_amounts *taken, int count,
+                        int64_t from_us)
 {
     int64_t at_us = from_us, before_us;
 
@@ -93,14 +94,14 @@ static int64_t earliest(planned *const *known, const int64_t *costs, int count, 
     do {
         before_us = at_us;
         for (int i = 0; i < count && at_us < TAKT_NEVER; i++)
-            at_us = takt_numbers_earliest(known[i]->numbers, &known[i]->state, at_us, costs[i]);
+            at_us = takt_numbers_earliest(known[i]->numbers, &known[i]->state, at_us, taken[i]);
     } while (at_us != before_us);
     return at_us;
 }
 
-static bool take(planned *at, int64_t at_us, int64_t cost)
+static bool take(planned *at, int64_t at_us, takt_amounts taken)
 {
-    takt_numbers_commit(at->numbers, &at->state, at_us, cost);
+    takt_numbers_commit(at->numbers, &at->state, at_us, taken);
     at->last_us = at_us;
     takt_memory_pages_end(&at->pages, true);
     return at->pages.pages.trouble == TAKT_PAGES_FINE;
@@ -109,7 +110,7 @@ static bool take(planned *at, int64_t at_us, int64_t cost)
 int takt_plan_add(takt_plan *plan, const takt_request *request, int64_t *at_us, takt_error *error)
 {
     planned *known[TAKT_LEVELS_MAX];
-    int64_t costs[TAKT_LEVELS_MAX];
+    takt_amounts taken[TAKT_LEVELS_MAX];
     takt_levels levels;
     int count = 0, code;
 
@@ -120,16 +121,16 @@ int takt_plan_add(takt_plan *plan, const takt_request *request, int64_t *at_us, 
         const takt_limit *limit = levels.limits[level];
         if (limit->access != TAKT_ACCESS_LIMITED || limit->mode != TAKT_MODE_ENFORCE)
             continue;
-        costs[count] = levels.costs[level];
+        taken[count] = takt_amounts_of(levels.costs[level], takt_request_more(&levels, level));
         known[count] = find(plan, limit, takt_request_key(request, &levels, level));
         if (!known[count++])
             code = takt_fail(error, TAKT_E_NOMEM, "no memory");
     }
     if (code != 0)
         return code;
-    *at_us = earliest(known, costs, count, plan->from_us);
+    *at_us = earliest(known, taken, count, plan->from_us);
     for (int i = 0; i < count && *at_us < TAKT_NEVER; i++)
-        if (!take(known[i], *at_us, costs[i]))
+        if (!take(known[i], *at_us, taken[i]))
             return takt_fail(error, TAKT_E_NOMEM, "no memory");
     return 0;
 }

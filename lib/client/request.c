@@ -3,13 +3,17 @@
  */
 #include "client/request.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/quote.h"
+#include "policy/amounts.h"
 #include "policy/overrides.h"
 #include "policy/rule_text.h"
+#include "policy/unit_text.h"
+#include "policy/weights.h"
 
 /* What to change in a rule that gives too few tokens at once. */
 static const char *remedy_of(const takt_rule *rule)
@@ -20,19 +24,20 @@ static const char *remedy_of(const takt_rule *rule)
                                                      : "raise its rate";
 }
 
-static int refuse_cost(const takt_limit *limit, int64_t cost, int index, int64_t capacity,
-                       takt_error *error)
+static int refuse_cost(const takt_limit *limit, takt_unit unit, int64_t cost, takt_error *error)
 {
+    const char *name = takt_unit_name_in(limit, unit);
+    int index = 0;
+    int64_t capacity = takt_numbers_capacity(&limit->numbers, unit, &index);
     const takt_rule *rule = &limit->numbers.rules[index];
     char described[160] = "";
 
-    takt_rule_describe(rule, limit->unit, described, sizeof described);
+    takt_rule_describe(rule, name, described, sizeof described);
     return takt_fail(error, TAKT_E_COST,
                      "limit \"%s\": %s%lld%s%s can never be given: rules[%d] (%s) gives at most "
                      "%lld at once; ask for less, or %s",
-                     limit->name, limit->unit[0] ? "" : "a cost of ", (long long)cost,
-                     limit->unit[0] ? " " : "", limit->unit, index, described, (long long)capacity,
-                     remedy_of(rule));
+                     limit->name, name[0] ? "" : "a cost of ", (long long)cost, name[0] ? " " : "",
+                     name, index, described, (long long)capacity, remedy_of(rule));
 }
 
 static const char *given_key(const takt_request *request, int level)
@@ -50,9 +55,8 @@ static int refuse_key(const takt_request *request, int at, int around, takt_erro
     if (around > 0)
         snprintf(many, sizeof many, "%s only %d", around > 1 ? "are" : "is", around);
     return takt_fail(error, TAKT_E_INVALID,
-                     "limit \"%s\": within_keys[%d] is for a limit around, and there %s; leave it "
-                     "out",
-                     request->limit, at, many);
+                     "limit \"%s\": a key for outer limit %d, and there %s; leave it out",
+                     request->limit, at + 1, many);
 }
 
 /* Checks the keys of all levels; `levels` is their number. */
@@ -72,6 +76,39 @@ static int check_keys(const takt_request *request, int levels, takt_error *error
     return 0;
 }
 
+/* For whom the work is on a level: with `fair: key` the key of the limit inside is the tenant. */
+static const char *given_tenant(const takt_request *request, const takt_levels *levels, int level)
+{
+    if (level > 0 && levels->limits[level]->fair == TAKT_FAIR_KEY)
+        return given_key(request, level - 1);
+    return request->tenant ? request->tenant : "";
+}
+
+/* A key may be longer than a tenant's name: its end is replaced by a hash of the whole. */
+static void shorten(const char *key, char name[TAKT_TENANT_SIZE_MAX + 1])
+{
+    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+
+    name[0] = '\0';
+    if (strlen(key) <= TAKT_TENANT_SIZE_MAX)
+        return;
+    for (const char *at = key; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+    snprintf(name, TAKT_TENANT_SIZE_MAX + 1, "%.*s~%016" PRIx64, TAKT_TENANT_SIZE_MAX - 17, key,
+             hash);
+}
+
+/* The name is checked also if no level has tenants: the policy may change. */
+static int check_tenant(const takt_request *request, takt_error *error)
+{
+    if (request->tenant &&
+        strnlen(request->tenant, TAKT_TENANT_SIZE_MAX + 1) > TAKT_TENANT_SIZE_MAX)
+        return takt_fail(error, TAKT_E_INVALID,
+                         "a tenant of more than %d bytes; use a shorter name, or its hash",
+                         TAKT_TENANT_SIZE_MAX);
+    return 0;
+}
+
 /* Puts the limit that holds for the key of each level in its place. */
 static void find_overrides(const takt_request *request, takt_levels *levels)
 {
@@ -85,10 +122,17 @@ static int hash_keys(const takt_key_secret *secret, const takt_request *request,
 {
     for (int level = 0; level < levels->count; level++) {
         const takt_limit *limit = levels->limits[level];
-        levels->hashes[level][0] = '\0';
-        if (limit->key_hash && secret &&
-            takt_key_hash(secret, limit->name, given_key(request, level), levels->hashes[level]) <
-                0)
+        levels->hashes[level][0] = levels->tenants[level][0] = '\0';
+        if (limit->fair != TAKT_FAIR_WORKER)
+            shorten(given_tenant(request, levels, level), levels->tenants[level]);
+        if (!limit->key_hash || !secret)
+            continue;
+        if (takt_key_hash(secret, limit->name, given_key(request, level), levels->hashes[level]) <
+            0)
+            return takt_fail(error, TAKT_E_NOMEM, "no memory");
+        if (limit->fair != TAKT_FAIR_WORKER &&
+            takt_key_hash(secret, limit->name, given_tenant(request, levels, level),
+                          levels->tenants[level]) < 0)
             return takt_fail(error, TAKT_E_NOMEM, "no memory");
     }
     return 0;
@@ -97,6 +141,19 @@ static int hash_keys(const takt_key_secret *secret, const takt_request *request,
 const char *takt_request_key(const takt_request *request, const takt_levels *levels, int level)
 {
     return levels->hashes[level][0] ? levels->hashes[level] : given_key(request, level);
+}
+
+const char *takt_request_tenant(const takt_request *request, const takt_levels *levels, int level,
+                                int32_t *weight)
+{
+    const takt_limit *limit = levels->limits[level];
+
+    *weight = 1;
+    if (limit->fair == TAKT_FAIR_WORKER)
+        return NULL;
+    *weight = takt_weights_of(limit, given_tenant(request, levels, level));
+    return levels->tenants[level][0] ? levels->tenants[level]
+                                     : given_tenant(request, levels, level);
 }
 
 int takt_request_check(const takt_policy *policy, const takt_limit *hint,
@@ -123,10 +180,15 @@ int takt_request_check(const takt_policy *policy, const takt_limit *hint,
     if (!found)
         return takt_fail(error, TAKT_E_NO_LIMIT, "the policy has no limit \"%.80s\"",
                          request->limit);
-    for (const takt_limit *at = found; at && count < TAKT_LEVELS_MAX; at = at->within)
+    for (const takt_limit *at = found; at && count < TAKT_LEVELS_MAX; at = at->within) {
+        levels->costs[count] = 0; /* of calls that only look or steer */
+        memset(levels->more[count], 0, sizeof levels->more[count]);
         levels->limits[count++] = at;
+    }
     levels->count = count;
     code = check_keys(request, count, error);
+    if (code == 0)
+        code = check_tenant(request, error);
     if (code != 0)
         return code;
     find_overrides(request, levels);
@@ -135,123 +197,42 @@ int takt_request_check(const takt_policy *policy, const takt_limit *hint,
 
 /* ---- amounts --------------------------------------------------------------------------------- */
 
-/* The unit of a limit's policy, also for a key whose override has no rules. */
-static const char *unit_of(const takt_limit *limit)
+/* Refuses an amount that the limit can never give. */
+static int check_amount(const takt_limit *limit, takt_unit unit, int64_t amount, takt_error *error)
 {
-    return limit->access != TAKT_ACCESS_LIMITED && limit->base ? limit->base->unit : limit->unit;
+    if (amount > takt_numbers_capacity(&limit->numbers, unit, NULL) &&
+        limit->mode == TAKT_MODE_ENFORCE && limit->access == TAKT_ACCESS_LIMITED)
+        return refuse_cost(limit, unit, amount, error);
+    return 0;
 }
 
-/* The amount that the request states of a unit; NULL: none. */
-static const takt_amount *stated(const takt_request *request, const char *unit)
-{
-    for (int i = 0; i < TAKT_AMOUNTS_MAX; i++)
-        if (request->amounts[i].unit && strcmp(request->amounts[i].unit, unit) == 0)
-            return &request->amounts[i];
-    return NULL;
-}
-
-static bool is_counted(const takt_levels *levels, const char *unit)
-{
-    for (int level = 0; level < levels->count; level++)
-        if (strcmp(unit_of(levels->limits[level]), unit) == 0)
-            return true;
-    return false;
-}
-
-/* Refuses an amount that no level counts. */
-static int refuse_unit(const takt_request *request, const takt_levels *levels, const char *unit,
+/* Sets what the request takes of a level. */
+static int set_amounts(const takt_request *request, takt_levels *levels, int level,
                        takt_error *error)
 {
-    char quoted[TAKT_QUOTE_SIZE], counted[TAKT_LEVELS_MAX * (TAKT_UNIT_SIZE_MAX + 2)] = "";
-    size_t used = 0;
-
-    takt_quote(unit, quoted);
-    if (strcmp(unit, "requests") == 0)
-        return takt_fail(
-            error, TAKT_E_INVALID,
-            "limit \"%s\": an amount of \"requests\"; leave it out: each acquire is one "
-            "request",
-            request->limit);
-    for (int level = 0; level < levels->count; level++) {
-        const char *name = unit_of(levels->limits[level]);
-        if (name[0])
-            used += (size_t)snprintf(counted + used, sizeof counted - used, "%s%s",
-                                     used > 0 ? ", " : "", name);
-    }
-    if (used == 0)
-        return takt_fail(error, TAKT_E_INVALID,
-                         "limit \"%s\": an amount of %s, and its rules name no unit; ask for a "
-                         "cost, or write counts: %s in a rule",
-                         request->limit, quoted, unit);
-    return takt_fail(error, TAKT_E_INVALID, "limit \"%s\": an amount of %s; its rules count %s",
-                     request->limit, quoted, counted);
-}
-
-static int check_amounts(const takt_request *request, const takt_levels *levels, takt_error *error)
-{
-    for (int i = 0; i < TAKT_AMOUNTS_MAX; i++) {
-        const takt_amount *amount = &request->amounts[i];
-        if (!amount->unit)
-            continue;
-        if (!is_counted(levels, amount->unit))
-            return refuse_unit(request, levels, amount->unit, error);
-        if (stated(request, amount->unit) != amount)
-            return takt_fail(error, TAKT_E_INVALID,
-                             "limit \"%s\": two amounts of %s; ask for their sum", request->limit,
-                             amount->unit);
-        if (amount->amount < 1 || amount->amount > TAKT_COST_MAX)
-            return takt_fail(error, TAKT_E_INVALID, "limit \"%s\": %lld %s; ask for 1 to %d",
-                             request->limit, (long long)amount->amount, amount->unit,
-                             TAKT_COST_MAX);
-    }
-    return 0;
-}
-
-/* A cost other than the default, where no level takes it. */
-static int check_cost(const takt_request *request, const takt_levels *levels, takt_error *error)
-{
-    if (request->cost == 1 || is_counted(levels, ""))
-        return 0;
-    return takt_fail(error, TAKT_E_INVALID,
-                     "limit \"%s\": a cost of %d, and its rules count %s; ask for %s=%d",
-                     request->limit, (int)request->cost, unit_of(levels->limits[0]),
-                     unit_of(levels->limits[0]), (int)request->cost);
-}
-
-/* What a level whose rules name a unit takes of it; 0: the request has to state it. */
-static int64_t amount_of(const takt_request *request, const takt_limit *limit)
-{
-    const takt_amount *amount = stated(request, limit->unit);
-
-    return amount ? amount->amount : limit->default_amount;
-}
-
-static int set_cost(const takt_request *request, takt_levels *levels, int level, takt_error *error)
-{
     const takt_limit *limit = levels->limits[level];
-    int64_t cost = limit->unit[0] ? amount_of(request, limit) : request->cost, capacity;
-    int rule = 0;
+    int32_t cost = request->cost;
+    takt_more more;
+    int code = limit->unit[0] ? takt_amounts_read(request, limit, &cost, &more, error) : 0;
 
-    if (cost == 0)
-        return takt_fail(error, TAKT_E_INVALID,
-                         "limit \"%s\": no amount of %s, which its rules count; ask for %s=N, or "
-                         "give the rule a default_amount",
-                         limit->name, limit->unit, limit->unit);
     levels->costs[level] = cost;
-    capacity = takt_numbers_capacity(&limit->numbers, TAKT_UNIT_TOKENS, &rule);
-    if (cost > capacity && limit->mode == TAKT_MODE_ENFORCE && limit->access == TAKT_ACCESS_LIMITED)
-        return refuse_cost(limit, cost, rule, capacity, error);
-    return 0;
+    if (code == 0)
+        code = check_amount(limit, TAKT_UNIT_TOKENS, cost, error);
+    for (int i = 0; code == 0 && i < TAKT_MORE_MAX && limit->more_units[i][0]; i++) {
+        levels->more[level][i] = more.of[i];
+        code = check_amount(limit, (takt_unit)(TAKT_UNIT_MORE + i), more.of[i], error);
+    }
+    return code;
 }
 
 int takt_request_costs(const takt_request *request, takt_levels *levels, takt_error *error)
 {
-    int code = check_amounts(request, levels, error);
+    int code = 0;
 
-    if (code == 0)
-        code = check_cost(request, levels, error);
+    if (!takt_amounts_are_plain(request))
+        code = takt_amounts_check(request, levels->limits, levels->count, error);
     for (int level = 0; code == 0 && level < levels->count; level++)
-        code = set_cost(request, levels, level, error);
+        code = set_amounts(request, levels, level, error);
     return code;
 }
 

@@ -14,8 +14,12 @@
 typedef struct takt_levels {
     const takt_limit *limits[TAKT_LEVELS_MAX];
     int count;
-    int64_t costs[TAKT_LEVELS_MAX]; /* what the request takes of each: takt_request_costs */
+    /* What the request takes of each: takt_request_costs. */
+    int64_t costs[TAKT_LEVELS_MAX];
+    int64_t more[TAKT_LEVELS_MAX][TAKT_MORE_MAX];
     char hashes[TAKT_LEVELS_MAX][TAKT_KEY_HASH_SIZE]; /* of the keys; "": not hashed */
+    /* Names of the tenant that are hashed or shortened; "": it is as the request has it. */
+    char tenants[TAKT_LEVELS_MAX][TAKT_TENANT_SIZE_MAX + 1];
 } takt_levels;
 
 /* Finds a request's limits, and checks all of the request but its amounts.  Returns 0 or a code,
@@ -34,8 +38,23 @@ int takt_request_costs(const takt_request *request, takt_levels *levels, takt_er
  * (TAKT_E_COST). */
 int takt_request_permit(const takt_request *request, takt_levels *levels, takt_error *error);
 
+/* What a request takes of further units on a level. */
+static inline takt_more takt_request_more(const takt_levels *levels, int level)
+{
+    takt_more more;
+
+    for (int i = 0; i < TAKT_MORE_MAX; i++)
+        more.of[i] = (int32_t)levels->more[level][i];
+    return more;
+}
+
 /* The key of one level, as the store and the scheduler know it.  It lives as long as the request
  * and its levels. */
 const char *takt_request_key(const takt_request *request, const takt_levels *levels, int level);
+
+/* The tenant there, as the store and the scheduler know it, and its weight; NULL: the limit has no
+ * tenants, and *weight is 1. */
+const char *takt_request_tenant(const takt_request *request, const takt_levels *levels, int level,
+                                int32_t *weight);
 
 #endif

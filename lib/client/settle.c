@@ -8,53 +8,102 @@
 
 #include "client/call.h"
 #include "client/request.h"
+#include "policy/unit_text.h"
+#include "scheduler/turns.h"
 #include "shadow/shadow.h"
 
-/* One limit's part of it.  `unbegun`: how many requests of them were not begun. */
-static int begin(takt_client *client, const takt_limit *limit, const char *key, int64_t slot_us,
-                 int64_t unbegun, int64_t cost, int64_t actual_cost)
+/* One limit's part of it: what was taken, with the number of requests that were not begun, and what
+ * was used. */
+static int begin(takt_client *client, const takt_limit *limit, const char *key, takt_payer payer,
+                 int64_t slot_us, takt_amounts taken, takt_amounts used)
 {
     takt_calling *calling = takt_call_new(client);
 
     if (!calling)
         return TAKT_E_NOMEM;
-    calling->levels = (takt_levels){.limits = {limit}, .count = 1, .costs = {cost}};
+    calling->levels =
+        (takt_levels){.limits = {limit}, .count = 1, .costs = {taken.of[TAKT_UNIT_TOKENS]}};
+    memcpy(calling->levels.more[0], &taken.of[TAKT_UNIT_MORE], sizeof calling->levels.more[0]);
     strcpy(calling->keys[0], key);
     calling->call.op = TAKT_OP_SETTLE;
-    calling->call.requests = unbegun;
+    calling->call.requests = taken.of[TAKT_UNIT_REQUESTS];
     calling->call.slot_us = slot_us;
-    calling->call.actual = actual_cost;
+    calling->call.actual = used.of[TAKT_UNIT_TOKENS];
+    memcpy(calling->call.actual_more, &used.of[TAKT_UNIT_MORE], sizeof calling->call.actual_more);
+    if (payer.tenant) {
+        strcpy(calling->tenants[0].name, payer.tenant); /* its length was checked */
+        calling->call.tenant = calling->tenants[0].name;
+        calling->call.tenant_weight = payer.weight;
+        calling->call.priority = payer.priority;
+    }
     takt_call_aim(calling, 0);
     takt_call_send(calling);
     return 0;
 }
 
+/* The tenant of a queue, for work of that priority. */
+static takt_payer payer_of(const takt_queue *queue, int priority)
+{
+    return (takt_payer){takt_turns_tenant(queue), queue->turn ? queue->turn->weight : 1, priority};
+}
+
+static const takt_amounts nothing = {{0}};
+
+/* What was taken for `count` requests, of which `unbegun` were not begun. */
+static takt_amounts taken_for(int64_t cost, takt_more more, int64_t count, int64_t unbegun)
+{
+    takt_amounts taken = {{count * cost, unbegun}};
+
+    for (int i = 0; i < TAKT_MORE_MAX; i++)
+        taken.of[TAKT_UNIT_MORE + i] = count * more.of[i];
+    return taken;
+}
+
 void takt_settle_shadow(takt_client *client, const takt_shadow_waiter *shadow_waiter)
 {
     const takt_permit *permit = &shadow_waiter->permit;
+    takt_amounts taken = taken_for(permit->cost, permit->more, 1, shadow_waiter->unbegun);
+    takt_amounts used = shadow_waiter->unbegun ? nothing : shadow_waiter->used;
 
     if (!client->closing)
-        (void)begin(client, permit->queue->limit, permit->queue->key, permit->slot_at_us,
-                    shadow_waiter->unbegun, permit->cost, shadow_waiter->actual);
+        (void)begin(client, permit->queue->limit, permit->queue->key,
+                    payer_of(permit->queue, permit->priority), permit->slot_at_us, taken, used);
+}
+
+static void give_back(takt_client *client, const takt_limit *limit, const char *key,
+                      takt_payer payer, const takt_run *unused)
+{
+    if (takt_policy_find(client->policy, limit->name)) /* else it is gone: they lapse */
+        (void)begin(client, limit, key, payer, takt_run_slot(unused, 0),
+                    taken_for(unused->cost, unused->more, unused->count, unused->count), nothing);
 }
 
 void takt_settle_unused(takt_client *client, const takt_queue *queue, const takt_run *unused)
 {
-    if (takt_policy_find(client->policy, queue->limit->name)) /* else it is gone: they lapse */
-        (void)begin(client, queue->limit, queue->key, takt_run_slot(unused, 0), unused->count,
-                    unused->count * unused->cost, 0);
+    for (int i = 0; queue->nest && i < queue->nest->count; i++)
+        give_back(client, queue->nest->inner[i].limit, queue->nest->inner[i].key,
+                  (takt_payer){NULL, 1, 0}, unused);
+    give_back(client, queue->limit, queue->key, payer_of(queue, queue->claims.foremost), unused);
 }
 
 void takt_settle_ticket(takt_client *client, const takt_limit *limit, const char *key,
-                        int64_t slot_us, int64_t cost)
+                        takt_payer payer, int64_t slot_us, int64_t cost, takt_more more)
 {
-    (void)begin(client, limit, key, slot_us, 1, cost, 0);
+    (void)begin(client, limit, key, payer, slot_us, taken_for(cost, more, 1, 1), nothing);
 }
 
-/* Whether it was granted, and the real cost of its work was not told yet. */
+/* Whether it was granted, and its real cost was not reported yet. */
 static bool is_to_settle(const takt_permit *permit)
 {
     return permit->slot_at_us != 0 || permit->uncharged || permit->shadow == TAKT_SHADOW_PASSED;
+}
+
+/* The unit of a limit that an amount is of; -1: of none. */
+static int unit_of(const takt_limit *limit, const takt_amount *amount)
+{
+    int unit = takt_unit_named_in(limit, amount->unit ? amount->unit : "");
+
+    return unit == TAKT_UNIT_REQUESTS ? -1 : unit;
 }
 
 /* Whether each of them is an amount of a unit that one of the limits counts, NULL: of the cost. */
@@ -63,46 +112,67 @@ static bool are_valid(const takt_levels *levels, const takt_amount *used, int co
     for (int i = 0; i < count; i++) {
         bool counted = false;
         for (int level = 0; level < levels->count; level++)
-            counted |= strcmp(levels->limits[level]->unit, used[i].unit ? used[i].unit : "") == 0;
+            counted |= unit_of(levels->limits[level], &used[i]) >= 0;
         if (!counted || used[i].amount < 0 || used[i].amount > TAKT_SETTLED_MAX)
             return false;
     }
     return true;
 }
 
-/* What the work has used of a limit; where nothing is said of its unit, what it took. */
-static int64_t used_of(const takt_limit *limit, const takt_amount *used, int count, int64_t cost)
+/* What the work has used of a limit; of units that were not stated, what it took. */
+static takt_amounts used_of(const takt_limit *limit, const takt_amount *used, int count,
+                            takt_amounts taken)
 {
     if (count == 0)
-        return 0;
-    for (int i = 0; i < count; i++)
-        if (strcmp(limit->unit, used[i].unit ? used[i].unit : "") == 0)
-            return used[i].amount;
-    return cost;
+        return nothing;
+    for (int i = 0; i < count; i++) {
+        int unit = unit_of(limit, &used[i]);
+        if (unit >= 0)
+            taken.of[unit] = used[i].amount;
+    }
+    return taken;
 }
 
-/* One level's part of it.  The slot is known of the outermost limit alone: the others only take
- * what is more. */
-static int settle_one(const takt_permit *permit, const takt_limit *limit, const char *key,
-                      int64_t cost, int64_t actual_cost, bool begun)
+/* The lower amount of each unit. */
+static takt_amounts least(takt_amounts a, takt_amounts b)
 {
-    bool less = actual_cost < cost || !begun;
+    for (int unit = 0; unit < TAKT_UNITS; unit++)
+        a.of[unit] = takt_min(a.of[unit], b.of[unit]);
+    return a;
+}
+
+/* The part of one level.  Of limits that were passed one after the other the slot is known for the
+ * outermost alone: the others only charge the excess. */
+static int settle_one(const takt_permit *permit, const takt_limit *limit, const char *key,
+                      takt_payer payer, takt_amounts taken, takt_amounts used, bool begun)
+{
     int64_t slot_us = permit->uncharged ? 0 : permit->slot_at_us;
+    bool less = !begun, more = false, unknown = limit->within && !permit->nested;
 
     if (limit->access == TAKT_ACCESS_UNLIMITED)
         return 0;
-    if ((actual_cost == cost && begun) || (limit->within && less))
+    for (int unit = 0; unit < TAKT_UNITS; unit++) {
+        if (unknown && begun) /* such an inner limit takes nothing back */
+            used.of[unit] = takt_max(used.of[unit], taken.of[unit]);
+        less |= used.of[unit] < taken.of[unit];
+        more |= used.of[unit] > taken.of[unit];
+    }
+    if ((!less && !more) || (unknown && less))
         return 0;
-    if (less && limit->mode == TAKT_MODE_SHADOW)
-        slot_us = takt_shadow_settle(permit, actual_cost, !begun);
-    if (less && slot_us == 0)
+    if (less && limit->mode == TAKT_MODE_SHADOW) /* what exceeds the slot is charged below */
+        slot_us = takt_shadow_settle(permit, least(used, taken), !begun);
+    if (less && slot_us == 0 && !more)
         return 0;
-    return begin(permit->client, limit, key, slot_us, !begun, cost, actual_cost);
+    if (less && slot_us == 0) /* there is no slot to give back to */
+        for (int unit = 0; unit < TAKT_UNITS; unit++)
+            used.of[unit] = takt_max(used.of[unit], taken.of[unit]);
+    return begin(permit->client, limit, key, payer, slot_us, taken, used);
 }
 
 int takt_settle(takt_permit *permit, const takt_request *request, const takt_amount *used,
                 int count)
 {
+    takt_payer payer = {.priority = permit ? permit->priority : 0};
     takt_levels levels;
     int code;
 
@@ -123,9 +193,13 @@ int takt_settle(takt_permit *permit, const takt_request *request, const takt_amo
     if (!are_valid(&levels, used, count))
         return TAKT_E_INVALID;
     for (int i = 0; i < levels.count; i++) {
-        int64_t cost = i + 1 < levels.count ? levels.costs[i] : permit->cost;
-        code = settle_one(permit, levels.limits[i], takt_request_key(request, &levels, i), cost,
-                          used_of(levels.limits[i], used, count, cost), count > 0);
+        bool last = i + 1 == levels.count;
+        takt_amounts taken =
+            taken_for(last && !permit->nested ? permit->cost : levels.costs[i],
+                      last ? permit->more : takt_request_more(&levels, i), 1, count == 0);
+        payer.tenant = takt_request_tenant(request, &levels, i, &payer.weight);
+        code = settle_one(permit, levels.limits[i], takt_request_key(request, &levels, i), payer,
+                          taken, used_of(levels.limits[i], used, count, taken), count > 0);
         if (code < 0)
             return code;
     }

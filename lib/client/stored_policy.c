@@ -17,11 +17,11 @@
 
 #define NAME "the stored policy" /* in messages about its lines */
 
-typedef struct live_policy {
-    takt_live live; /* first */
-    char *kept;     /* owns the text */
+typedef struct stored_text {
+    takt_stored_policy stored; /* first */
+    char *kept;                /* owns the text */
     takt_policy *policy;
-} live_policy;
+} stored_text;
 
 /* ---- a call of its own ----------------------------------------------------------------------- */
 
@@ -94,7 +94,7 @@ static int64_t read_number(takt_reader *reader)
     return number;
 }
 
-static void read_change(takt_live *live, takt_reader line)
+static void read_change(takt_stored_policy *stored, takt_reader line)
 {
     takt_change change = {0};
 
@@ -104,45 +104,45 @@ static void read_change(takt_live *live, takt_reader line)
     change.size = read_number(&line);
     read_field(&line, '\t', change.who, sizeof change.who);
     read_field(&line, '\n', change.what, sizeof change.what);
-    if (takt_read_done(&line) && live->change_count < TAKT_CHANGES_MAX)
-        live->changes[live->change_count++] = change;
+    if (takt_read_done(&line) && stored->change_count < TAKT_CHANGES_MAX)
+        stored->changes[stored->change_count++] = change;
 }
 
 /* Reads the changes, a line each, which an empty line ends.  Changes that cannot be read are left
  * out. */
-static void read_history(takt_live *live, takt_reader *reader)
+static void read_history(takt_stored_policy *stored, takt_reader *reader)
 {
     while (reader->at < reader->end && *reader->at != '\n') {
         const char *stop = memchr(reader->at, '\n', (size_t)(reader->end - reader->at));
         const char *next = stop ? stop + 1 : reader->end;
-        read_change(live, (takt_reader){reader->at, next, false});
+        read_change(stored, (takt_reader){reader->at, next, false});
         reader->at = next;
     }
     takt_read_char(reader, '\n');
 }
 
-static void read_policy(live_policy *read)
+static void read_policy(stored_text *read)
 {
-    takt_live *live = &read->live;
+    takt_stored_policy *stored = &read->stored;
     takt_policy *policy;
 
-    if (takt_policy_parse(&policy, NAME, live->text, live->size, &live->trouble) < 0)
+    if (takt_policy_parse(&policy, NAME, stored->text, stored->size, &stored->trouble) < 0)
         return;
     if (takt_policy_follows(policy)) {
-        takt_fail(&live->trouble, TAKT_E_POLICY,
+        takt_fail(&stored->trouble, TAKT_E_POLICY,
                   NAME " has no limits: it follows itself; apply one with limits");
         takt_policy_free(policy);
         return;
     }
-    if (!policy->has_revision && live->change_count > 0)
-        takt_policy_renumber(policy, live->changes[0].revision);
-    policy->version = live->version;
-    live->policy = read->policy = policy;
+    if (!policy->has_revision && stored->change_count > 0)
+        takt_policy_renumber(policy, stored->changes[0].revision);
+    policy->version = stored->version;
+    stored->policy = read->policy = policy;
 }
 
-int takt_stored_policy_read(takt_live **live, takt_policy_exchange *exchange)
+int takt_stored_policy_parse(takt_stored_policy **stored, takt_policy_exchange *exchange)
 {
-    live_policy *read = calloc(1, sizeof *read);
+    stored_text *read = calloc(1, sizeof *read);
     takt_reader reader = {exchange->kept,
                           exchange->kept ? exchange->kept + exchange->kept_size : NULL, false};
 
@@ -153,72 +153,73 @@ int takt_stored_policy_read(takt_live **live, takt_policy_exchange *exchange)
     }
     read->kept = exchange->kept;
     exchange->kept = NULL;
-    *live = &read->live;
+    *stored = &read->stored;
     if (!read->kept)
         return 0;
-    read->live.version = exchange->version;
-    read->live.at_us = exchange->at_us;
-    read_history(&read->live, &reader);
-    read->live.text = reader.at;
-    read->live.size = (size_t)(reader.end - reader.at);
+    read->stored.version = exchange->version;
+    read->stored.at_us = exchange->at_us;
+    read_history(&read->stored, &reader);
+    read->stored.text = reader.at;
+    read->stored.size = (size_t)(reader.end - reader.at);
     if (reader.bad)
-        takt_fail(&read->live.trouble, TAKT_E_POLICY,
+        takt_fail(&read->stored.trouble, TAKT_E_POLICY,
                   NAME "'s history cannot be read by this version of takt");
     else
         read_policy(read);
     return 0;
 }
 
-takt_policy *takt_stored_policy_take(takt_live *live)
+takt_policy *takt_stored_policy_take(takt_stored_policy *stored)
 {
-    live_policy *read = (live_policy *)live;
+    stored_text *read = (stored_text *)stored;
     takt_policy *policy = read->policy;
 
     read->policy = NULL;
-    live->policy = NULL;
+    stored->policy = NULL;
     return policy;
 }
 
-void takt_live_free(takt_live *live)
+void takt_stored_policy_free(takt_stored_policy *stored)
 {
-    live_policy *read = (live_policy *)live;
+    stored_text *read = (stored_text *)stored;
 
-    if (!live)
+    if (!stored)
         return;
     takt_policy_free(read->policy);
     free(read->kept);
     free(read);
 }
 
-int takt_live_read(takt_live **live, const takt_policy *location, const takt_options *options,
-                   takt_error *error)
+int takt_stored_policy_read(takt_stored_policy **stored, const takt_policy *location,
+                            const takt_options *options, takt_error *error)
 {
     takt_policy_exchange exchange = {0};
     int code;
 
-    if (!live)
-        return takt_fail(error, TAKT_E_INVALID, "takt_live_read: `live` is NULL");
+    if (!stored)
+        return takt_fail(error, TAKT_E_INVALID, "takt_stored_policy_read: `stored` is NULL");
     code = takt_stored_policy_exchange(TAKT_OP_POLICY, &exchange, location, options, error);
     if (code < 0)
         return code;
-    code = takt_stored_policy_read(live, &exchange);
+    code = takt_stored_policy_parse(stored, &exchange);
     return code == 0 ? 0 : takt_fail(error, code, "no memory");
 }
 
 /* ---- replacing ------------------------------------------------------------------------------- */
 
-static bool is_same_text(const takt_live *seen, const takt_policy *policy)
+static bool is_same_text(const takt_stored_policy *seen, const takt_policy *policy)
 {
     return seen->version > 0 && seen->size == policy->text_size &&
            memcmp(seen->text, policy->text, seen->size) == 0;
 }
 
-static int64_t last_revision(const takt_live *seen)
+static int64_t last_revision(const takt_stored_policy *seen)
 {
     return seen->change_count > 0 ? seen->changes[0].revision : 0;
 }
 
-int takt_live_check(const takt_live *seen, const takt_policy *policy, takt_error *error)
+int takt_stored_policy_check(const takt_stored_policy *seen, const takt_policy *policy,
+                             takt_error *error)
 {
     int64_t last;
 
@@ -266,7 +267,8 @@ static void add_difference(void *data, const takt_difference *difference)
                                    made->used > 0 ? ", " : "", difference->limit, what);
 }
 
-static void summarise(const takt_live *seen, const takt_policy *policy, char what[TAKT_WHAT_SIZE])
+static void summarise(const takt_stored_policy *seen, const takt_policy *policy,
+                      char what[TAKT_WHAT_SIZE])
 {
     summary made = {what, TAKT_WHAT_SIZE, 0, 0};
 
@@ -302,8 +304,8 @@ static void make_plain(char *text)
             *text = '?';
 }
 
-static void describe_change(const takt_live *seen, const takt_policy *policy, const char *who,
-                            char change[TAKT_CHANGE_SIZE])
+static void describe_change(const takt_stored_policy *seen, const takt_policy *policy,
+                            const char *who, char change[TAKT_CHANGE_SIZE])
 {
     char by[TAKT_WHO_SIZE], what[TAKT_WHAT_SIZE];
     int64_t revision = policy->has_revision ? policy->revision : last_revision(seen) + 1;
@@ -319,10 +321,11 @@ static void describe_change(const takt_live *seen, const takt_policy *policy, co
              what);
 }
 
-int takt_live_apply(const takt_live *seen, const takt_policy *policy, const char *who,
-                    const takt_options *options, int64_t *version, takt_error *error)
+int takt_stored_policy_apply(const takt_stored_policy *seen, const takt_policy *policy,
+                             const char *who, const takt_options *options, int64_t *version,
+                             takt_error *error)
 {
-    int code = takt_live_check(seen, policy, error);
+    int code = takt_stored_policy_check(seen, policy, error);
     takt_policy_exchange exchange;
 
     if (code < 0)

@@ -4,7 +4,7 @@
 #ifndef TAKT_CLIENT_STORED_POLICY_H
 #define TAKT_CLIENT_STORED_POLICY_H
 
-#include <takt/live.h>
+#include <takt/stored_policy.h>
 
 #include "store/store.h"
 
@@ -15,9 +15,9 @@ int takt_stored_policy_exchange(takt_op op, takt_policy_exchange *exchange,
                                 takt_error *error);
 
 /* Reads the result of an exchange and takes its memory over.  Returns 0 or TAKT_E_NOMEM. */
-int takt_stored_policy_read(takt_live **live, takt_policy_exchange *exchange);
+int takt_stored_policy_parse(takt_stored_policy **stored, takt_policy_exchange *exchange);
 
 /* Hands the policy to the caller, who owns it; NULL: there is no policy. */
-takt_policy *takt_stored_policy_take(takt_live *live);
+takt_policy *takt_stored_policy_take(takt_stored_policy *stored);
 
 #endif

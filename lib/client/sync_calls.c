@@ -45,8 +45,11 @@ static void called(takt_call *call, int status, const takt_standing *standing)
 {
     question *asked = call->data;
 
-    if (standing && asked->standing)
+    if (standing && asked->standing) {
         *asked->standing = *standing;
+        asked->standing->tenants = NULL; /* they are gone when this returns */
+        asked->standing->tenant_count = 0;
+    }
     takt_sync_answer(&asked->post, status);
 }
 

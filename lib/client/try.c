@@ -29,13 +29,21 @@ static void choose_fence(const takt_calling *calling)
 
     for (int level = 0; level < calling->levels.count; level++) {
         const takt_queue *queue =
-            takt_registry_find(scheduler, calling->levels.limits[level], calling->keys[level]);
+            takt_registry_find_tenant(scheduler, calling->levels.limits[level],
+                                      calling->keys[level], calling->tenants[level].name);
         for (int i = 0; i < permit->hold_count; i++)
             if (permit->holds[i].queue == queue) {
                 permit->fence = permit->holds[i].fence;
                 return;
             }
     }
+}
+
+/* The permit takes what the request takes of that level. */
+static void take_amounts(takt_permit *permit, const takt_levels *levels, int level)
+{
+    permit->cost = (int32_t)levels->costs[level];
+    permit->more = takt_request_more(levels, level);
 }
 
 /* Sets the permit's state after a try.  If the answer was late its lease may already be over. */
@@ -54,7 +62,7 @@ static void settle_permit(takt_calling *calling)
     if (call->status == 0) {
         permit->slot_at_us = call->standing.now_us;
         if (calling->levels.count > 0)
-            permit->cost = (int32_t)calling->levels.costs[calling->levels.count - 1];
+            take_amounts(permit, &calling->levels, calling->levels.count - 1);
         if (calling->trying.first != 0)
             choose_fence(calling);
         takt_waiter_grant(scheduler, permit);
@@ -80,8 +88,17 @@ static void finish(takt_calling *calling)
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-/* A try at a limit with permits states what is held, as a claim does.  Only one such call is under
- * way at a time. */
+/* The queue of the tenant that the try is for, at its present level; NULL: no memory. */
+static takt_queue *queue_of(takt_calling *calling)
+{
+    const takt_called_for *tenant = &calling->tenants[calling->level];
+
+    return takt_client_queue(calling->client, calling->call.limit, calling->call.key,
+                             tenant->given ? tenant->name : NULL, tenant->weight);
+}
+
+/* A try at a limit with permits states the held permits, as a claim does. Only one such call is
+ * under way at a time. */
 static bool is_held_up(takt_calling *calling)
 {
     takt_scheduler *scheduler = &calling->client->scheduler;
@@ -92,7 +109,7 @@ static bool is_held_up(takt_calling *calling)
     if (calling->call.op != TAKT_OP_TRY)
         return false;
     trying->claim = (takt_claim){.worker = scheduler->worker};
-    trying->queue = takt_client_queue(calling->client, calling->call.limit, calling->call.key);
+    trying->queue = queue_of(calling);
     if (trying->queue && trying->queue->numbers->concurrency == 0)
         trying->queue = NULL;
     if (!trying->queue)
@@ -137,9 +154,22 @@ static int next_to_take(const takt_calling *calling)
     return next == first ? next + 1 : next;
 }
 
-/* Peeks at every level first.  If one has too little, the next step is a try there, whose answer
- * says when there will be enough.  Otherwise, or if that try succeeds, the cost is taken from all
- * levels.  False: the try ends here. */
+/* Whether the level has as much left of each unit as the request takes. */
+static bool has_left(const takt_store_call *call)
+{
+    for (int i = 0; i < call->standing.rule_count * TAKT_MORE_MAX; i++) {
+        const takt_rule_standing *rule = &call->standing.rules[i / TAKT_MORE_MAX];
+        int unit = i % TAKT_MORE_MAX;
+        if (rule->unit == takt_unit_name((takt_unit)(TAKT_UNIT_MORE + unit)) &&
+            rule->remaining < takt_max(call->more[unit], 1))
+            return false;
+    }
+    return call->standing.remaining >= call->cost;
+}
+
+/* Peeks at every level first. If one has too few tokens, the next step is a try there, whose answer
+ * says when there will be enough. Otherwise, or if that try succeeds, the cost is taken from all
+ * levels. False: the try ends here. */
 static bool goes_on(takt_calling *calling)
 {
     takt_trying *trying = &calling->trying;
@@ -149,7 +179,7 @@ static bool goes_on(takt_calling *calling)
 
     if (call->status != 0)
         return false;
-    suits = call->standing.remaining >= call->cost || call->limit->mode == TAKT_MODE_SHADOW;
+    suits = has_left(call) || call->limit->mode == TAKT_MODE_SHADOW;
     if (trying->looking && suits && calling->level + 1 < calling->levels.count) {
         next = calling->level + 1;
     } else if (trying->looking) {
@@ -182,12 +212,12 @@ static bool go_on_alone(takt_calling *calling)
         submit(calling, 0);
         return true;
     }
-    queue =
-        call->op == TAKT_OP_TRY ? takt_client_queue(calling->client, call->limit, call->key) : NULL;
+    queue = call->op == TAKT_OP_TRY ? queue_of(calling) : NULL;
     if (!queue)
         return false;
     takt_scheduler_set_server(scheduler, queue, call->server);
     call->status = takt_loss_try_alone(scheduler, queue, call->status, (int32_t)call->cost,
+                                       takt_request_more(&calling->levels, calling->level),
                                        takt_timer_now(), &call->standing);
     if (calling->level + 1 == calling->levels.count) /* this level would have to give back */
         calling->trying.permit->uncharged = call->status == 0;
@@ -209,7 +239,7 @@ static void learn_of_permits(takt_calling *calling)
     if (call->op != TAKT_OP_TRY || call->status != TAKT_E_NO_SLOT || calling->trying.queue ||
         call->standing.concurrency == 0)
         return;
-    queue = takt_client_queue(calling->client, call->limit, call->key);
+    queue = queue_of(calling);
     if (queue)
         takt_claims_outdated(&calling->client->scheduler, queue);
 }
@@ -226,8 +256,8 @@ static void take(takt_calling *calling)
     takt_queue *queue;
 
     if (is_in_shadow(calling)) {
-        permit->cost = (int32_t)call->cost; /* at this level */
-        queue = call->status == 0 ? takt_registry_queue(scheduler, call->limit, call->key) : NULL;
+        take_amounts(permit, &calling->levels, calling->level);
+        queue = call->status == 0 ? queue_of(calling) : NULL;
         permit =
             queue ? takt_shadow_try(shadows, queue, permit, call->standing.now_us, takt_timer_now())
                   : NULL;
@@ -239,7 +269,7 @@ static void take(takt_calling *calling)
         takt_shadow_begin(shadows, permit);
 }
 
-/* A shadow limit lets every try pass, whatever the answer. */
+/* A shadow limit lets every try pass, with any answer. */
 static void pass_shadow(takt_calling *calling)
 {
     takt_store_call *call = &calling->call;
@@ -283,8 +313,8 @@ static void answered(takt_store_call *call)
         finish(calling);
 }
 
-/* Leaves out the levels whose keys are unlimited.  If there are no others the next pass ends the
- * try: no callback comes before the call has returned. */
+/* Leaves out the levels whose keys are unlimited. If none remain, the next pass ends the try: no
+ * callback comes before the call has returned. */
 static void skip_unlimited(takt_calling *calling)
 {
     takt_levels *levels = &calling->levels;
@@ -296,6 +326,8 @@ static void skip_unlimited(takt_calling *calling)
         if (kept < level) {
             levels->limits[kept] = levels->limits[level];
             levels->costs[kept] = levels->costs[level];
+            memcpy(levels->more[kept], levels->more[level], sizeof levels->more[kept]);
+            calling->tenants[kept] = calling->tenants[level];
             strcpy(calling->keys[kept], calling->keys[level]);
         }
         kept++;
@@ -314,7 +346,7 @@ static void prepare(takt_client *client, takt_permit *permit)
 void takt_try_begin(takt_calling *calling, takt_permit *permit)
 {
     prepare(calling->client, permit);
-    permit->cost = (int32_t)calling->levels.costs[0];
+    take_amounts(permit, &calling->levels, 0);
     skip_unlimited(calling);
     permit->state = TAKT_PERMIT_TRYING;
     calling->trying.permit = permit;

@@ -5,7 +5,10 @@
 
 #include "base/integers.h"
 #include "core/holders.h"
+#include "core/inner.h"
 #include "core/line.h"
+#include "core/tenants.h"
+#include "core/wakes.h"
 
 void takt_award_begin(const takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                       takt_award *award)
@@ -13,13 +16,13 @@ void takt_award_begin(const takt_ledger *ledger, int64_t now_us, const takt_clai
     award->now_us = now_us;
     award->claim_again_at_us = TAKT_NEVER;
     award->next_slot_at_us = 0;
-    award->blocked_until_us = ledger->blocked_until_us;
+    award->blocked_until_us = takt_inner_from(ledger, 0);
     award->refused = 0;
     award->in_line = 0;
     award->least_urgent = -1;
     award->holding = award->lease_spent_us = award->fence = award->reuses = 0;
     award->wake_count = 0;
-    award->uncontended = award->news = award->taken = false;
+    award->uncontended = award->news = award->taken = award->parked = false;
     award->run_count = 0;
     award->stale = takt_line_is_stale(ledger, claim) || takt_holders_is_stale(ledger, claim);
 }
@@ -51,18 +54,9 @@ static void number(takt_ledger *ledger, int64_t now_us, takt_award *award)
     ledger->fence = award->fence + given + award->reuses - 1;
 }
 
-void takt_award_wake(takt_award *award, uint64_t worker)
-{
-    for (int i = 0; i < award->wake_count; i++)
-        if (award->wakes[i] == worker)
-            return;
-    if (award->wake_count < TAKT_WAKES_MAX)
-        award->wakes[award->wake_count++] = worker;
-}
-
 /* The places in line of one priority, without those set aside. */
 typedef struct rank {
-    int64_t workers;
+    int64_t weight;
     int64_t wanting; /* tokens, and so at least as many permits */
 } rank;
 
@@ -73,7 +67,7 @@ static rank count_rank(const takt_ledger *ledger, int at)
 
     for (; at < ledger->line_count && ledger->line[at].priority == priority; at++)
         if (!ledger->line[at].aside) {
-            counted.workers++;
+            counted.weight += ledger->line[at].weight;
             counted.wanting += ledger->line[at].wanting;
         }
     return counted;
@@ -92,44 +86,51 @@ static void wake(const takt_ledger *ledger, uint64_t claimer, takt_award *award)
         if (i == 0 || place->priority != place[-1].priority) {
             left -= all.wanting;
             all = count_rank(ledger, i);
-            share = all.workers > 0 ? ledger->numbers->concurrency / all.workers : 0;
+            share = all.weight > 0 ? ledger->numbers->concurrency / all.weight : 0;
             before = 0;
         }
         if (place->aside)
             continue;
-        kept = before++ * (share > 0 ? share : 1);
+        kept = before * (share > 0 ? share : 1);
+        before += takt_line_shares(place);
         others = all.wanting - place->wanting;
         if (left <= (kept < others ? kept : others))
             return;
         if (place->lacking && place->worker != claimer)
-            takt_award_wake(award, place->worker);
+            takt_wakes_add(award, place);
     }
 }
 
-int64_t takt_claim_min_cost(const takt_claim *claim, int64_t capacity)
+takt_amounts takt_claim_least(const takt_claim *claim, const takt_numbers *numbers)
 {
-    int64_t unlisted = claim->waiting, min = 0;
+    takt_amounts least = takt_amounts_of_cost(1);
+    int units = takt_numbers_units(numbers);
+    int64_t unlisted = claim->waiting;
+    bool found = false;
 
     for (int i = 0; i < claim->want_count; i++) {
-        int32_t cost = claim->wants[i].cost;
+        takt_amounts one = takt_amounts_of(claim->wants[i].cost, claim->wants[i].more);
         unlisted -= claim->wants[i].count;
-        if (cost <= capacity && (min == 0 || cost < min))
-            min = cost;
+        if (!takt_numbers_can_give(numbers, one))
+            continue;
+        for (int unit = 0; unit < units; unit++)
+            least.of[unit] = found ? takt_min(least.of[unit], one.of[unit]) : one.of[unit];
+        found = true;
     }
-    return unlisted > 0 || min == 0 ? 1 : min;
+    return unlisted > 0 ? takt_amounts_of_cost(1) : least;
 }
 
 void takt_award_end(takt_ledger *ledger, int64_t now_us, const takt_claim *claim, takt_award *award)
 {
     int64_t from_us = award->blocked_until_us > now_us ? award->blocked_until_us : now_us;
-    int64_t capacity = takt_numbers_capacity(ledger->numbers, TAKT_UNIT_TOKENS, NULL);
-    int64_t cost = takt_claim_min_cost(claim, capacity);
 
     number(ledger, now_us, award);
-    if (ledger->numbers->concurrency > 0)
+    if (ledger->numbers->concurrency > 0 && ledger->tenant_count > 0)
+        takt_tenants_wake(ledger, claim->worker, award);
+    else if (ledger->numbers->concurrency > 0)
         wake(ledger, claim->worker, award);
     award->next_slot_at_us =
         takt_max(award->next_slot_at_us,
-                 takt_numbers_earliest(ledger->numbers, &ledger->state, from_us, cost));
+                 takt_inner_next(ledger, from_us, takt_claim_least(claim, ledger->numbers)));
     takt_line_count(ledger, &award->waiting, &award->workers);
 }

@@ -12,9 +12,6 @@
 void takt_award_begin(const takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                       takt_award *award);
 
-/* Names a worker once among those that should claim now, if there is space. */
-void takt_award_wake(takt_award *award, uint64_t worker);
-
 /* Completes the award.  The slots are in award->runs, the permits held without them in
  * award->holding, and the ledger has recorded both.  award->next_slot_at_us is what the line alone
  * says, 0: nothing. */

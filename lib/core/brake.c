@@ -183,7 +183,8 @@ void takt_brake_penalize(takt_ledger *ledger, int64_t now_us)
         return;
     brake->since_us = brake->counted_at_us = now_us;
     /* nothing saved up, and not before tokens given earlier, as far as known */
-    first_us = takt_numbers_earliest(ledger->numbers, &ledger->state, now_us, 1);
+    first_us =
+        takt_numbers_earliest(ledger->numbers, &ledger->state, now_us, takt_amounts_of_cost(1));
     takt_gcra_exhaust(&ledger->state.brake, state_of(ledger),
                       takt_min(first_us, now_us + ledger->numbers->lookahead_us));
 }

@@ -203,7 +203,7 @@ static int64_t series(const takt_rule *rule, takt_rule_state *state, int64_t t_u
     n = (rule->tokens - find(rule, state, at_us).used) / cost;
     if (n > count)
         n = count;
-    *run = (takt_run){{at_us, 0}, {0, 0}, 1, n, (int32_t)cost, 0};
+    *run = takt_run_at(at_us, n, (int32_t)cost, TAKT_NO_MORE);
     commit(rule, state, at_us, n * cost);
     return n;
 }
@@ -375,6 +375,7 @@ static void convert(const takt_rule *from, const takt_rule *to, takt_rule_state 
 const takt_algorithm takt_fixed_window = {
     .name = "fixed-window",
     .letter = 'f',
+    .guarded = true,
     .takes = TAKT_TAKES_ALIGN | TAKT_TAKES_TIMEZONE,
     .prepare = prepare,
     .capacity = takt_window_capacity,

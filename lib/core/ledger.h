@@ -16,13 +16,20 @@
 #include "core/numbers.h"
 #include "core/reason.h"
 
-#define TAKT_CONTEST_US INT64_C(10000000) /* rules that nobody states hold no longer than that */
-#define TAKT_PRIORITIES (TAKT_PRIORITY_MAX + 1)
-#define TAKT_WANTS_MAX  64   /* runs of like waiters that one claim lists */
-#define TAKT_RUNS_MAX   64   /* runs of slots that one award gives */
-#define TAKT_WAKES_MAX  8    /* workers that one award has woken */
-#define TAKT_OFFERS_MAX 8    /* slots that a ledger has for more urgent work */
-#define TAKT_REUSES     1000 /* fencing numbers for permits that a worker hands on within itself */
+#define TAKT_CONTEST_US        INT64_C(10000000) /* rules that nobody states hold no longer than that */
+#define TAKT_PRIORITIES        (TAKT_PRIORITY_MAX + 1)
+#define TAKT_WANTS_MAX         64               /* runs of like waiters that one claim lists */
+#define TAKT_RUNS_MAX          64               /* runs of slots that one award gives */
+#define TAKT_WAKES_MAX         8                /* workers that one award has woken */
+#define TAKT_OFFERS_MAX        8                /* slots that a ledger has for more urgent work */
+#define TAKT_GAPS_MAX          16               /* runs of slots that were passed over */
+#define TAKT_GAP_MAX           INT64_C(1000000) /* slots of one run */
+#define TAKT_INNER_MAX         (TAKT_LEVELS_MAX - 1)
+#define TAKT_WEIGHT_MAX        65535 /* processes behind one worker */
+#define TAKT_TENANTS_MAX       256   /* that a ledger can tell apart */
+#define TAKT_TENANT_TEXT_MAX   (3 * TAKT_TENANT_SIZE_MAX)
+#define TAKT_TENANT_WEIGHT_MAX 1000
+#define TAKT_REUSES            1000 /* fencing numbers for permits that a worker hands on within itself */
 #define TAKT_REUSES_AHEAD_US                                                                       \
     INT64_C(60000000) /* such numbers are given out no further ahead of the clock */
 
@@ -31,12 +38,16 @@
 #define TAKT_LOOKAHEAD_FRACTION       16
 #define TAKT_LOOKAHEAD_FRACTION_FIRST 64
 
+/* A place that leaves the next slots to others asks so often whether these are given. */
+#define TAKT_LOOKAHEAD_FRACTION_LEFT 4
+
 /* Consecutive waiters that want the same. */
 typedef struct takt_want {
     int64_t count;
     int64_t latest_us; /* the waiters have no use for later slots; TAKT_NEVER: any time */
     int32_t cost;
     int32_t priority;
+    takt_more more;
 } takt_want;
 
 /* A slot in hand that its worker hands on to more urgent work (offers.h). */
@@ -53,11 +64,23 @@ typedef struct takt_claim {
     /* of `waiting`, those that no award has counted; `refuse` refuses only these */
     int64_t newcomers;
     int64_t holding; /* permits that the worker holds: running jobs, and slots in hand */
+    /* processes that the worker waits for: a turn has a share for each; 0: one.  More than
+     * TAKT_WEIGHT_MAX count as that many. */
+    int64_t weight;
     /* a hint: the last award was uncontended and left a slot within the lookahead, so a store may
      * try a shorter way first */
     bool uncontended;
+    /* hints, too: it stood in line at its last award, and as many workers have shared the ledger of
+     * late (0: not known) */
+    bool in_line;
+    int64_t workers;
     bool distant;     /* its answers take so long that it does not wait for offers */
     takt_offer offer; /* after news: for work that is more urgent than all of the worker's */
+    /* With `fair: tenant`: for whom all these waiters are, and the turns' worth that it gets
+     * (tenants.h); a worker then claims for each tenant as one of its own. NULL: no tenants. */
+    const char *tenant;
+    int32_t tenant_weight; /* 0: 1 */
+    uint64_t client;       /* whom to wake instead of `worker`; 0: `worker` */
     int want_count;
     takt_want wants[TAKT_WANTS_MAX]; /* the first of those waiters, the most urgent first */
 } takt_claim;
@@ -95,6 +118,9 @@ typedef struct takt_award {
     bool news;
     int least_urgent; /* priority of the last in line of the other workers; -1: no other waits */
     bool taken;       /* the claim's offer is no longer the worker's */
+    /* Of a claim with inner limits: these let none of its waiters start within two lookaheads.  It
+     * does not stand in line, and claims again at claim_again_at_us. */
+    bool parked;
     /* a hint for the next claim: the store's shorter way, if it has one, would have been enough */
     bool uncontended;
     /* the ledger's numbers, in `newer`, have a higher revision than the worker's, or the same */
@@ -105,8 +131,9 @@ typedef struct takt_award {
     takt_numbers newer;
 } takt_award;
 
-/* The lowest cost of the claim's waiters, as far as it can ever be given; 1: not all are listed. */
-int64_t takt_claim_min_cost(const takt_claim *claim, int64_t capacity);
+/* The least that one of the claim's waiters takes of each unit, as far as it can ever be given; 1:
+ * not all are listed. */
+takt_amounts takt_claim_least(const takt_claim *claim, const takt_numbers *numbers);
 
 /* A worker's place in the line.  It has one for each priority of its waiters. */
 typedef struct takt_place {
@@ -115,7 +142,13 @@ typedef struct takt_place {
     int64_t turn;          /* the order within the priority */
     int64_t wanting;       /* tokens: those last claimed, less those awarded then */
     int64_t need;          /* cost of its first waiter */
+    takt_amounts more;     /* from TAKT_UNIT_MORE on, as `wanting` */
+    takt_amounts needs;    /* likewise, as `need` */
     int64_t waiting;       /* number of its waiters */
+    int64_t held_back;     /* of them, those that inner limits do not let start soon (inner.h) */
+    int64_t weight;        /* shares that each of its turns has */
+    int64_t left;          /* of a turn that has begun: its shares that are left; 0: it has not */
+    int64_t former;        /* in a line with weights: its last turn; 0: it has had none */
     int64_t again_at_us;   /* when the worker should claim again */
     int64_t expires_at_us; /* when the worker counts as dead */
     int8_t priority;
@@ -124,9 +157,26 @@ typedef struct takt_place {
     bool aside;
     bool foremost;    /* the most urgent place of its worker: counting these counts workers */
     bool lacking;     /* it waits for a permit: it is unknown when there will be one */
+    int16_t tenant;   /* index + 1 among the tenants; 0: the ledger has none */
+    uint64_t client;  /* with tenants: whom to wake instead; 0: the worker */
     int64_t came;     /* of the claiming worker, not kept: its turn before it was served */
     int64_t accepted; /* likewise: its waiters before this claim, less those that it serves */
 } takt_place;
+
+/* A tenant that has waiters of one priority, or has lately had more than its part (tenants.h). */
+typedef struct takt_tenant {
+    char name[TAKT_TENANT_TEXT_MAX + 1]; /* as in the text */
+    int8_t priority;
+    int64_t weight;
+    int64_t tag;      /* what it was given, by its weight; the lowest of a priority is 0 */
+    int64_t since_us; /* since when it has had waiters in line */
+    /* of its places that are not aside, counted when they are needed */
+    takt_amounts wanting;
+    int64_t places;
+    int64_t processes; /* the weights of these */
+    int64_t all;       /* its places, with those that are aside */
+    int head;          /* the first of `places` in the line; -1: none */
+} takt_tenant;
 
 /* A worker that holds permits. */
 typedef struct takt_holder {
@@ -160,6 +210,17 @@ typedef struct takt_offers {
     int count;
 } takt_offers;
 
+/* Slots before one that an inner limit has put off: gaps.h. */
+typedef struct takt_gap {
+    takt_fraction first; /* in parts of the rule's tokens; an emission interval is between two */
+    int64_t count;
+} takt_gap;
+
+typedef struct takt_gaps {
+    takt_gap runs[TAKT_GAPS_MAX]; /* in the order of time */
+    int count;
+} takt_gaps;
+
 /* Counts the tokens taken while somebody watches (meter.h). */
 typedef struct takt_meter {
     int64_t until_us; /* 0: nobody watches */
@@ -178,17 +239,25 @@ typedef struct takt_ledger {
     takt_meter meter;
     takt_contest contest;
     takt_offers offers;
+    takt_gaps gaps;
+    /* Of a claim with inner limits: their ledgers, the innermost first (inner.h); the caller's. */
+    struct takt_ledger *const *inner;
+    int inner_count;
     takt_place *line; /* sorted by priority, then turn; the caller's memory */
     int line_count;
-    int line_capacity;       /* before a claim at least line_count + TAKT_PRIORITIES */
-    int64_t fence;           /* the last fencing number given out; 0: none */
+    int line_capacity;    /* before a claim at least line_count + TAKT_PRIORITIES */
+    takt_tenant *tenants; /* the caller's memory */
+    int tenant_count;
+    int tenant_capacity; /* before a claim at least tenant_count + 2 * TAKT_PRIORITIES, or none */
+    int64_t fence;       /* the last fencing number given out; 0: none */
     int64_t leased_until_us; /* no lease ends later; 0: no permit is held */
     takt_holder *holders;    /* sorted by worker; the caller's memory */
     int holder_count;
     int holder_capacity; /* before a claim or a try at least holder_count + 1, with concurrency */
 } takt_ledger;
 
-/* Sets up a ledger that has never been used, except `line`, `holders` and their capacities.  The
+/* Sets up a ledger that has never been used, except `line`, `holders`, `tenants` and their
+ * capacities.  The
  * numbers are not copied. */
 void takt_ledger_init(takt_ledger *ledger, const takt_numbers *numbers, int64_t now_us);
 
@@ -219,15 +288,16 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
 void takt_ledger_tell_newer(const takt_ledger *ledger, const takt_numbers *numbers,
                             takt_award *award);
 
-/* Takes `cost` now if that overtakes no waiter, and returns true.  Otherwise nothing is taken.
+/* Takes that now if it overtakes no waiter, and returns true.  Otherwise nothing is taken.
  * *retry_at_us is when it would be granted if nothing else came, `now_us` if it was granted,
  * TAKT_NEVER if it never can be. */
-bool takt_ledger_try(takt_ledger *ledger, int64_t now_us, int64_t cost, int64_t *retry_at_us);
+bool takt_ledger_try(takt_ledger *ledger, int64_t now_us, int64_t cost, takt_more more,
+                     int64_t *retry_at_us);
 
 /* The same for a limit with concurrency: it also takes a permit for the worker, which states in
  * `claim` what it holds.  `award` is filled as for a claim. */
 bool takt_ledger_try_permit(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
-                            int64_t cost, int64_t *retry_at_us, takt_award *award);
+                            int64_t cost, takt_more more, int64_t *retry_at_us, takt_award *award);
 
 /* Reads the state of the ledger. */
 void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standing);
@@ -249,11 +319,11 @@ void takt_ledger_unblock(takt_ledger *ledger, int64_t now_us);
  * amount below 0 leaves the unit as it is. */
 void takt_ledger_lower(takt_ledger *ledger, int64_t now_us, takt_amounts most);
 
-/* The work of so many requests, for which slots were taken from slot_us on, has cost more or less
- * than was taken: takt_numbers_charge and takt_numbers_give_back correct the rules by the
- * difference.  actual 0: it did not begin. */
-void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, int64_t requests,
-                        int64_t cost, int64_t actual);
+/* The work for which that was taken from slot_us on has used more or less: takt_numbers_charge and
+ * takt_numbers_give_back correct the rules by the difference.  Work that did not begin has used no
+ * requests. */
+void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, takt_amounts taken,
+                        takt_amounts used);
 
 /* Sets the rules to their state at rest, and the rate to the policy's.  Waiters and a block
  * stay. */

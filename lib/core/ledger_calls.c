@@ -19,24 +19,28 @@ static takt_amounts wanted(const takt_ledger *ledger)
 
     for (int i = 0; i < ledger->line_count; i++) {
         const takt_place *place = &ledger->line[i];
-        all.of[TAKT_UNIT_TOKENS] += place->aside ? 0 : place->wanting;
-        all.of[TAKT_UNIT_REQUESTS] += place->aside ? 0 : place->waiting;
+        if (place->aside)
+            continue;
+        all.of[TAKT_UNIT_TOKENS] += place->wanting;
+        all.of[TAKT_UNIT_REQUESTS] += place->waiting - place->held_back;
+        for (int unit = TAKT_UNIT_MORE; unit < TAKT_UNITS; unit++)
+            all.of[unit] += place->more.of[unit];
     }
     return all;
 }
 
-static bool take_now(takt_ledger *ledger, int64_t now_us, int64_t cost, bool permitted,
+static bool take_now(takt_ledger *ledger, int64_t now_us, takt_amounts taken, bool permitted,
                      int64_t *retry_at_us)
 {
     int64_t from_us = takt_max(now_us, ledger->blocked_until_us);
     takt_amounts ahead = wanted(ledger);
 
-    *retry_at_us = takt_numbers_earliest(ledger->numbers, &ledger->state, from_us, cost);
+    *retry_at_us = takt_numbers_earliest(ledger->numbers, &ledger->state, from_us, taken);
     if (*retry_at_us == TAKT_NEVER)
         return false;
     if (ahead.of[TAKT_UNIT_TOKENS] > 0) {
-        ahead.of[TAKT_UNIT_TOKENS] += cost;
-        ahead.of[TAKT_UNIT_REQUESTS]++;
+        for (int unit = 0; unit < TAKT_UNITS; unit++)
+            ahead.of[unit] += taken.of[unit];
         *retry_at_us = takt_max(*retry_at_us,
                                 takt_numbers_due(ledger->numbers, &ledger->state, from_us, ahead));
     }
@@ -44,20 +48,22 @@ static bool take_now(takt_ledger *ledger, int64_t now_us, int64_t cost, bool per
         *retry_at_us = takt_max(*retry_at_us, now_us + takt_max(ledger->numbers->lookahead_us, 1));
     if (*retry_at_us > now_us)
         return false;
-    takt_numbers_commit(ledger->numbers, &ledger->state, now_us, cost);
-    takt_meter_add(ledger, cost);
+    takt_numbers_commit(ledger->numbers, &ledger->state, now_us, taken);
+    takt_meter_add(ledger, taken.of[TAKT_UNIT_TOKENS]);
     return true;
 }
 
-bool takt_ledger_try(takt_ledger *ledger, int64_t now_us, int64_t cost, int64_t *retry_at_us)
+bool takt_ledger_try(takt_ledger *ledger, int64_t now_us, int64_t cost, takt_more more,
+                     int64_t *retry_at_us)
 {
     takt_ledger_tidy(ledger, now_us);
     /* a worker that does not say what it holds can get no permit */
-    return take_now(ledger, now_us, cost, ledger->numbers->concurrency == 0, retry_at_us);
+    return take_now(ledger, now_us, takt_amounts_of(cost, more), ledger->numbers->concurrency == 0,
+                    retry_at_us);
 }
 
 bool takt_ledger_try_permit(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
-                            int64_t cost, int64_t *retry_at_us, takt_award *award)
+                            int64_t cost, takt_more more, int64_t *retry_at_us, takt_award *award)
 {
     bool taken = false;
 
@@ -67,11 +73,10 @@ bool takt_ledger_try_permit(takt_ledger *ledger, int64_t now_us, const takt_clai
     if (!award->stale) {
         award->holding = takt_holders_state(ledger, now_us, claim);
         taken =
-            take_now(ledger, now_us, cost,
+            take_now(ledger, now_us, takt_amounts_of(cost, more),
                      takt_holders_free(ledger) > wanted(ledger).of[TAKT_UNIT_TOKENS], retry_at_us);
         if (taken)
-            award->runs[award->run_count++] =
-                (takt_run){{now_us, 0}, {0, 0}, 1, 1, (int32_t)cost, 0};
+            award->runs[award->run_count++] = takt_run_at(now_us, 1, (int32_t)cost, more);
         if (taken && ledger->numbers->concurrency > 0)
             takt_holders_give(ledger, now_us, claim, 1);
     }
@@ -94,7 +99,7 @@ void takt_ledger_watch(takt_ledger *ledger, int64_t now_us, int64_t for_us)
 static takt_unit told_unit(const takt_numbers *numbers)
 {
     for (int i = 0; i < numbers->rule_count; i++)
-        if (numbers->rules[i].unit == TAKT_UNIT_TOKENS)
+        if (numbers->rules[i].unit != TAKT_UNIT_REQUESTS)
             return TAKT_UNIT_TOKENS;
     return numbers->rule_count > 0 ? TAKT_UNIT_REQUESTS : TAKT_UNIT_TOKENS;
 }
@@ -143,7 +148,8 @@ void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standi
         standing->remaining = takt_min(standing->remaining, takt_holders_free(ledger));
     }
     standing->retry_after_us =
-        takt_numbers_earliest(ledger->numbers, &ledger->state, from_us, 1) - now_us;
+        takt_numbers_earliest(ledger->numbers, &ledger->state, from_us, takt_amounts_of_cost(1)) -
+        now_us;
     standing->reset_after_us = takt_max(
         takt_max(takt_numbers_rest_at(ledger->numbers, &ledger->state), ledger->blocked_until_us) -
             now_us,
@@ -193,18 +199,19 @@ void takt_ledger_unblock(takt_ledger *ledger, int64_t now_us)
     takt_brake_tidy(ledger, now_us);
 }
 
-void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, int64_t requests,
-                        int64_t cost, int64_t actual)
+void takt_ledger_settle(takt_ledger *ledger, int64_t now_us, int64_t slot_us, takt_amounts taken,
+                        takt_amounts used)
 {
-    takt_amounts taken = {{cost, requests}}, more = {{0}}, less = {{0}};
+    takt_amounts more, less;
 
-    more.of[TAKT_UNIT_TOKENS] = takt_max(actual - cost, 0);
-    less.of[TAKT_UNIT_TOKENS] = takt_max(cost - actual, 0);
-    less.of[TAKT_UNIT_REQUESTS] = actual == 0 ? requests : 0;
+    for (int unit = 0; unit < TAKT_UNITS; unit++) {
+        more.of[unit] = takt_max(used.of[unit] - taken.of[unit], 0);
+        less.of[unit] = takt_max(taken.of[unit] - used.of[unit], 0);
+    }
     takt_ledger_tidy(ledger, now_us);
     takt_numbers_charge(ledger->numbers, &ledger->state, now_us, more);
     takt_numbers_give_back(ledger->numbers, &ledger->state, now_us, slot_us, taken, less);
-    takt_meter_add(ledger, actual - cost);
+    takt_meter_add(ledger, used.of[TAKT_UNIT_TOKENS] - taken.of[TAKT_UNIT_TOKENS]);
 }
 
 void takt_ledger_lower(takt_ledger *ledger, int64_t now_us, takt_amounts most)

@@ -7,18 +7,21 @@
 
 #include "base/text.h"
 #include "core/brake.h"
+#include "core/gaps.h"
 #include "core/gcra.h"
 #include "core/meter.h"
 
 #define NUMBER_SIZE 21 /* the longest int64 and its separator */
-#define PLACE_SIZE  (10 * NUMBER_SIZE)
+#define PLACE_SIZE  ((16 + 2 * TAKT_MORE_MAX) * NUMBER_SIZE)
 #define HOLDER_SIZE (5 * NUMBER_SIZE)
+#define TENANT_SIZE (4 * NUMBER_SIZE + TAKT_TENANT_TEXT_MAX + 1)
 
-size_t takt_ledger_text_size(int line_count, int holder_count)
+size_t takt_ledger_text_size(int line_count, int holder_count, int tenant_count)
 {
     return (size_t)TAKT_RULES_MAX * (TAKT_RULE_TEXT_SIZE + 1) +
-           (30 + 3 * TAKT_OFFERS_MAX) * NUMBER_SIZE + TAKT_REASON_TEXT_MAX +
-           (size_t)line_count * PLACE_SIZE + (size_t)holder_count * HOLDER_SIZE;
+           (30 + 3 * TAKT_OFFERS_MAX + 3 * TAKT_GAPS_MAX) * NUMBER_SIZE + TAKT_REASON_TEXT_MAX +
+           (size_t)line_count * PLACE_SIZE + (size_t)holder_count * HOLDER_SIZE +
+           (size_t)tenant_count * TENANT_SIZE;
 }
 
 static void write_number(takt_writer *writer, char before, int64_t value)
@@ -318,6 +321,46 @@ static void read_offers(takt_reader *reader, takt_ledger *ledger, takt_numbers *
     reader->bad |= !has_offers(ledger);
 }
 
+/* vINSTANT,PARTS,COUNT... */
+
+static int has_gaps(const takt_ledger *ledger)
+{
+    return ledger->gaps.count > 0;
+}
+
+static void write_gaps(takt_writer *writer, const takt_ledger *ledger, int i)
+{
+    (void)i;
+    for (int j = 0; j < ledger->gaps.count; j++) {
+        const takt_gap *run = &ledger->gaps.runs[j];
+        if (j > 0)
+            takt_write_char(writer, ',');
+        takt_write_int(writer, run->first.us);
+        write_number(writer, ',', run->first.parts);
+        write_number(writer, ',', run->count);
+    }
+}
+
+static void read_gaps(takt_reader *reader, takt_ledger *ledger, takt_numbers *kept)
+{
+    takt_gaps *gaps = &ledger->gaps;
+    int rule = takt_gaps_rule(kept);
+
+    if (rule < 0) {
+        reader->bad = true;
+        return;
+    }
+    do {
+        takt_gap *run = &gaps->runs[gaps->count++];
+        run->first.us = takt_read_int(reader, 1, TAKT_EXACT_MAX);
+        run->first.parts = read_number(reader, 0, kept->rules[rule].tokens - 1);
+        run->count = read_number(reader, 1, TAKT_GAP_MAX);
+        /* its last slot is an instant, too */
+        reader->bad |=
+            run->count > (TAKT_EXACT_MAX - run->first.us) / (kept->rules[rule].interval.us + 1);
+    } while (!reader->bad && gaps->count < TAKT_GAPS_MAX && takt_read_if(reader, ','));
+}
+
 /* hWORKER,SEQ,HELD,EXPIRES */
 
 static int count_holders(const takt_ledger *ledger)
@@ -353,11 +396,77 @@ static void read_holder(takt_reader *reader, takt_ledger *ledger, takt_numbers *
     ledger->holder_count++;
 }
 
-/* wWORKER,SEQ,PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN,EXPIRES[,[a][f][p]] */
+/* pPRIORITY,WEIGHT,TAG,SINCE,NAME */
+
+static int count_tenants(const takt_ledger *ledger)
+{
+    return ledger->tenant_count;
+}
+
+static void write_tenant(takt_writer *writer, const takt_ledger *ledger, int i)
+{
+    const takt_tenant *tenant = &ledger->tenants[i];
+
+    takt_write_int(writer, tenant->priority);
+    write_number(writer, ',', tenant->weight);
+    write_number(writer, ',', tenant->tag);
+    write_number(writer, ',', tenant->since_us);
+    takt_write_char(writer, ',');
+    takt_write_text(writer, tenant->name);
+}
+
+static void read_tenant(takt_reader *reader, takt_ledger *ledger, takt_numbers *kept)
+{
+    takt_tenant *tenant;
+    size_t size = 0;
+
+    (void)kept;
+    if (ledger->tenant_count == ledger->tenant_capacity ||
+        ledger->tenant_count == TAKT_TENANTS_MAX) {
+        reader->bad = true;
+        return;
+    }
+    tenant = &ledger->tenants[ledger->tenant_count++];
+    tenant->priority = (int8_t)takt_read_int(reader, 0, TAKT_PRIORITY_MAX);
+    tenant->weight = read_number(reader, 1, TAKT_TENANT_WEIGHT_MAX);
+    tenant->tag = read_number(reader, 0, TAKT_EXACT_MAX / 2);
+    tenant->since_us = read_number(reader, 0, TAKT_EXACT_MAX);
+    takt_read_char(reader, ',');
+    while (reader->at < reader->end && *reader->at != ';' && size < TAKT_TENANT_TEXT_MAX)
+        tenant->name[size++] = *reader->at++;
+    tenant->name[size] = '\0';
+    reader->bad |= strlen(tenant->name) != size;
+}
+
+/* wWORKER,SEQ,PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN,EXPIRES[*WEIGHT[+LEFT]][-FORMER][,[a][f][p]],
+ * then with tenants @TENANT,CLIENT[,HELD_BACK], else of each further unit /WANTING,NEED: up to the
+ * last that is wanted or needed */
 
 static int count_places(const takt_ledger *ledger)
 {
     return ledger->line_count;
+}
+
+static void write_further(takt_writer *writer, const takt_place *place)
+{
+    int units = TAKT_UNITS;
+
+    while (units > TAKT_UNIT_MORE && place->more.of[units - 1] == 0 &&
+           place->needs.of[units - 1] == 0)
+        units--;
+    for (int unit = TAKT_UNIT_MORE; unit < units; unit++) {
+        write_number(writer, '/', place->more.of[unit]);
+        write_number(writer, ',', place->needs.of[unit]);
+    }
+}
+
+static void read_further(takt_reader *reader, takt_place *place)
+{
+    place->more = place->needs = (takt_amounts){{0}};
+    for (int unit = TAKT_UNIT_MORE; unit < TAKT_UNITS && takt_read_if(reader, '/'); unit++) {
+        place->more.of[unit] = takt_read_int(reader, 0, TAKT_EXACT_MAX);
+        place->needs.of[unit] = read_number(reader, 0, TAKT_COST_MAX);
+    }
 }
 
 static void write_place(takt_writer *writer, const takt_ledger *ledger, int i)
@@ -373,6 +482,12 @@ static void write_place(takt_writer *writer, const takt_ledger *ledger, int i)
     write_number(writer, ',', place->waiting);
     write_number(writer, ',', place->again_at_us);
     write_number(writer, ',', place->expires_at_us);
+    if (place->weight > 1)
+        write_number(writer, '*', place->weight);
+    if (place->left > 0)
+        write_number(writer, '+', place->left);
+    if (place->former > 0)
+        write_number(writer, '-', place->former);
     if (place->aside || place->foremost || place->lacking)
         takt_write_char(writer, ',');
     if (place->aside)
@@ -381,6 +496,32 @@ static void write_place(takt_writer *writer, const takt_ledger *ledger, int i)
         takt_write_char(writer, 'f');
     if (place->lacking)
         takt_write_char(writer, 'p');
+    if (place->tenant > 0) {
+        write_number(writer, '@', place->tenant);
+        takt_write_char(writer, ',');
+        takt_write_hex(writer, place->client);
+        if (place->held_back > 0)
+            write_number(writer, ',', place->held_back);
+    } else {
+        write_further(writer, place);
+    }
+}
+
+/* Where there are tenants, each place has one of its priority. */
+static void read_place_of_tenant(takt_reader *reader, const takt_ledger *ledger, takt_place *place)
+{
+    place->tenant = 0;
+    place->client = 0;
+    place->held_back = 0;
+    if (ledger->tenant_count == 0)
+        return;
+    takt_read_char(reader, '@');
+    place->tenant = (int16_t)takt_read_int(reader, 1, ledger->tenant_count);
+    takt_read_char(reader, ',');
+    place->client = takt_read_hex(reader);
+    if (takt_read_if(reader, ','))
+        place->held_back = takt_read_int(reader, 1, place->waiting);
+    reader->bad |= ledger->tenants[place->tenant - 1].priority != place->priority;
 }
 
 /* Places are sorted by priority, then turn, and each turn is given once. */
@@ -409,6 +550,10 @@ static void read_place(takt_reader *reader, takt_ledger *ledger, takt_numbers *k
     place->waiting = read_number(reader, 0, TAKT_EXACT_MAX);
     place->again_at_us = read_number(reader, 0, TAKT_EXACT_MAX);
     place->expires_at_us = read_number(reader, 0, TAKT_EXACT_MAX);
+    place->weight = takt_read_if(reader, '*') ? takt_read_int(reader, 2, TAKT_WEIGHT_MAX) : 1;
+    place->left = takt_read_if(reader, '+') ? takt_read_int(reader, 1, TAKT_WEIGHT_MAX) : 0;
+    place->former = takt_read_if(reader, '-') ? takt_read_int(reader, 1, TAKT_EXACT_MAX) : 0;
+    reader->bad |= place->left >= place->weight;
     place->aside = place->foremost = place->lacking = false;
     if (takt_read_if(reader, ',')) {
         place->aside = takt_read_if(reader, 'a');
@@ -416,6 +561,8 @@ static void read_place(takt_reader *reader, takt_ledger *ledger, takt_numbers *k
         place->lacking = takt_read_if(reader, 'p');
         reader->bad |= !place->aside && !place->foremost && !place->lacking;
     }
+    read_place_of_tenant(reader, ledger, place);
+    read_further(reader, place);
     if (place->turn > ledger->turn || (ledger->line_count > 0 && !in_order(place - 1, place)))
         reader->bad = true;
     ledger->line_count++;
@@ -433,7 +580,9 @@ static void read_place(takt_reader *reader, takt_ledger *ledger, takt_numbers *k
     PART('m', has_meter, write_meter, read_meter)                                                  \
     PART('c', has_contest, write_contest, read_contest)                                            \
     PART('e', has_offers, write_offers, read_offers)                                               \
+    PART('v', has_gaps, write_gaps, read_gaps)                                                     \
     PART('h', count_holders, write_holder, read_holder)                                            \
+    PART('p', count_tenants, write_tenant, read_tenant)                                            \
     PART('w', count_places, write_place, read_place)
 
 /* ---- the whole ------------------------------------------------------------------------ */
@@ -460,12 +609,13 @@ size_t takt_ledger_encode(const takt_ledger *ledger, char *text, size_t size)
     return (size_t)(writer.at - text);
 }
 
+/* How many parts begin with the letter. */
 static int count_letter(const char *text, size_t size, char letter)
 {
     int count = 0;
 
     for (const char *at = text; (at = memchr(at, letter, size - (size_t)(at - text))); at++)
-        count++;
+        count += at == text || at[-1] == ';';
     return count;
 }
 
@@ -477,6 +627,11 @@ int takt_ledger_text_places(const char *text, size_t size)
 int takt_ledger_text_holders(const char *text, size_t size)
 {
     return count_letter(text, size, 'h');
+}
+
+int takt_ledger_text_tenants(const char *text, size_t size)
+{
+    return count_letter(text, size, 'p');
 }
 
 /* Reads the rules: all segments before the first one whose letter is not an algorithm's. True: more
@@ -510,7 +665,7 @@ static bool read_rules(takt_reader *reader, takt_ledger *ledger, takt_numbers *k
 
 static bool is_repeated(char letter)
 {
-    return letter == 'h' || letter == 'w';
+    return letter == 'h' || letter == 'p' || letter == 'w';
 }
 
 static void read_parts(takt_reader *reader, takt_ledger *ledger, takt_numbers *kept)

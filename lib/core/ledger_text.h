@@ -21,22 +21,33 @@
  *                                    when those were last stated
  *     eASKED,ASKER[,SLOT,COST,PRIORITY]...
  *                                    when slots for urgent work were asked for, by which worker,
- * and the slots that workers have handed on hWORKER,SEQ,HELD,EXPIRES       for each worker that
- * holds permits wWORKER,SEQ,PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN,EXPIRES[,[a][f][p]] for each
- * place in line
+ *                                    and the slots that workers have handed on
+ *     vINSTANT,PARTS,COUNT...        slots that were passed over (gaps.h): for each run its first
+ *                                    slot and how many there are
+ *     hWORKER,SEQ,HELD,EXPIRES       for each worker that holds permits
+ *     wWORKER,SEQ,PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN,EXPIRES[*WEIGHT[+LEFT]][-FORMER][,[a][f][p]]
+ *                                    for each place in line
  *
- * Workers are hexadecimal; a place may be aside, the foremost of its worker, lacking a permit. More
- * than may wait are refused, or drop the oldest (o) or those less urgent (u).  A
- * text stands for itself: it tells the numbers that its state is kept under.
+ * With tenants (tenants.h) there is a part for each of them before the places, and a place has at
+ * its end whose it is, counted from 1, the worker to wake, and how many of its waiters inner limits
+ * hold back:
+ *
+ *     pPRIORITY,WEIGHT,TAG,SINCE,NAME
+ *     w...@TENANT,CLIENT[,HELD_BACK]
+ *
+ * Workers are hexadecimal; a place may be aside, the foremost of its worker, lacking a permit, and
+ * of a higher weight than 1 with so many shares left of its turn, and behind others of its priority
+ * since a former turn. More than may wait are refused, or drop the oldest (o) or those less urgent
+ * (u).  A text stands for itself: it tells the numbers that its state is kept under.
  */
 #ifndef TAKT_CORE_LEDGER_TEXT_H
 #define TAKT_CORE_LEDGER_TEXT_H
 
 #include "core/ledger.h"
 
-/* Room for the text of any ledger with so many places in line and holders: takt_ledger_encode needs
- * no more. */
-size_t takt_ledger_text_size(int line_count, int holder_count);
+/* Room for the text of any ledger with so many places in line, holders and tenants:
+ * takt_ledger_encode needs no more. */
+size_t takt_ledger_text_size(int line_count, int holder_count, int tenant_count);
 
 /* Writes the text without NUL; returns its length. */
 size_t takt_ledger_encode(const takt_ledger *ledger, char *text, size_t size);
@@ -48,16 +59,18 @@ void takt_ledger_write_bound(const takt_numbers *numbers, takt_writer *writer);
 /* The numbers of `adapt`, as the text tells them. */
 void takt_adapt_write(const takt_adapt *adapt, takt_writer *writer);
 
-/* How many places and holders a text lists: what capacities decoding it needs. */
+/* How many places, holders and tenants a text lists: what capacities decoding it needs. */
 int takt_ledger_text_places(const char *text, size_t size);
 int takt_ledger_text_holders(const char *text, size_t size);
+int takt_ledger_text_tenants(const char *text, size_t size);
 
 /*
- * Reads a text into a ledger whose line and holders have the capacity, for a call from a worker
- * whose policy has `numbers`.  The ledger adopts them, unless the text's revision is higher; then
- * ledger->numbers is `kept`, filled with the text's numbers.  Returns 0.  An unreadable text gives
- * -1 and a fresh ledger, because half of a state cannot be trusted.  It is blocked until no slot of
- * the lost state can count: for the limit's span (takt_numbers_span) after the last possible one.
+ * Reads a text into a ledger whose line, holders and tenants have the capacity, for a call from a
+ * worker whose policy has `numbers`.  The ledger adopts them, unless the text's revision is higher;
+ * then ledger->numbers is `kept`, filled with the text's numbers.  Returns 0.  An unreadable text
+ * gives -1 and a fresh ledger, because half of a state cannot be trusted.  It is blocked until no
+ * slot of the lost state can count: for the limit's span (takt_numbers_span) after the last
+ * possible one.
  */
 int takt_ledger_decode(takt_ledger *ledger, const takt_numbers *numbers, takt_numbers *kept,
                        int64_t now_us, const char *text, size_t size);

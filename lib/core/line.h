@@ -14,10 +14,26 @@
 /* without a claim for that long, a place is dropped */
 #define TAKT_SILENT_US (3 * TAKT_KEEPALIVE_US)
 
+/* in a line with weights: the numbers from one turn to the next, between which others find space */
+#define TAKT_TURN_STEP 4096
+
 int takt_line_find(const takt_ledger *ledger, uint64_t worker, int priority); /* -1: not in line */
 /* adds it as the last of its priority; returns its index */
 int takt_line_add(takt_ledger *ledger, takt_place place);
 void takt_line_remove(takt_ledger *ledger, int at);
+
+/* Whether other places of its priority are in turn with this one, and not all have the weight 1. */
+bool takt_line_is_weighed(const takt_ledger *ledger, const takt_place *place);
+
+/*
+ * The place's turn is over: it goes to the end of its priority.  In a line with weights it goes
+ * before those that have taken their turns earlier than it, because it was late: or each time a
+ * small turn overtook a large one, it would come round sooner.
+ */
+void takt_line_end_turn(takt_ledger *ledger, int at);
+
+/* The shares that are left of the place's turn: one at least, and no more than it has waiters. */
+int64_t takt_line_shares(const takt_place *place);
 
 /* Applies the changes that only time brings: drops silent workers, passes over late heads. */
 void takt_line_tidy(takt_ledger *ledger, int64_t now_us);

@@ -83,7 +83,8 @@ int64_t takt_numbers_capacity(const takt_numbers *numbers, takt_unit unit, int *
     return min == INT64_MAX ? TAKT_ROOM_MAX : min;
 }
 
-static const takt_amounts any_amount = {{TAKT_ROOM_MAX, TAKT_ROOM_MAX}};
+static const takt_amounts any_amount = {
+    {TAKT_ROOM_MAX, TAKT_ROOM_MAX, TAKT_ROOM_MAX, TAKT_ROOM_MAX, TAKT_ROOM_MAX}};
 
 takt_amounts takt_numbers_throughput(const takt_numbers *numbers, const takt_rules_state *state,
                                      int64_t span_us)
@@ -104,13 +105,39 @@ takt_amounts takt_numbers_throughput(const takt_numbers *numbers, const takt_rul
 
 int64_t takt_amounts_least(takt_amounts amounts)
 {
-    return takt_min(amounts.of[TAKT_UNIT_TOKENS], amounts.of[TAKT_UNIT_REQUESTS]);
+    int64_t least = amounts.of[0];
+
+    for (int unit = 1; unit < TAKT_UNITS; unit++)
+        least = takt_min(least, amounts.of[unit]);
+    return least;
 }
 
-/* What requests of that cost together take of a rule. */
-static int64_t part_of(const takt_rule *rule, int64_t cost, int64_t requests)
+int takt_numbers_units(const takt_numbers *numbers)
 {
-    return rule->unit == TAKT_UNIT_TOKENS ? cost : requests;
+    int units = 1;
+
+    EACH_RULE(numbers, i)
+    units = (int)takt_max(numbers->rules[i].unit + 1, units);
+    return units;
+}
+
+bool takt_numbers_can_give(const takt_numbers *numbers, takt_amounts taken)
+{
+    EACH_RULE(numbers, i)
+    {
+        const takt_rule *rule = &numbers->rules[i];
+        if (rule->algorithm->capacity(rule) < taken.of[rule->unit])
+            return false;
+    }
+    return taken.of[TAKT_UNIT_TOKENS] <= TAKT_ROOM_MAX;
+}
+
+/* The same of so many requests together. */
+static takt_amounts times(takt_amounts taken, int64_t requests)
+{
+    for (int unit = 0; unit < TAKT_UNITS; unit++)
+        taken.of[unit] *= requests;
+    return taken;
 }
 
 int64_t takt_numbers_span(const takt_numbers *numbers)
@@ -151,33 +178,46 @@ void takt_numbers_rest(const takt_numbers *numbers, takt_rules_state *state, int
 }
 
 int64_t takt_numbers_earliest(const takt_numbers *numbers, const takt_rules_state *state,
-                              int64_t t_us, int64_t cost)
+                              int64_t t_us, takt_amounts taken)
 {
     const takt_rule *rule;
 
     /* one round is enough: what fits a rule fits it later as well */
     EACH_KEPT(rule, numbers, state, i)
     {
-        t_us = earliest_of(rule, &state->rules[i], t_us, part_of(rule, cost, 1));
+        t_us = earliest_of(rule, &state->rules[i], t_us, taken.of[rule->unit]);
         if (t_us == TAKT_NEVER)
             break;
     }
     return t_us;
 }
 
-static void commit(const takt_numbers *numbers, takt_rules_state *state, int64_t t_us, int64_t cost,
-                   int64_t requests)
+void takt_numbers_commit(const takt_numbers *numbers, takt_rules_state *state, int64_t t_us,
+                         takt_amounts taken)
 {
     const takt_rule *rule;
 
     EACH_KEPT(rule, numbers, state, i)
-    rule->algorithm->commit(rule, &state->rules[i], t_us, part_of(rule, cost, requests));
+    rule->algorithm->commit(rule, &state->rules[i], t_us, taken.of[rule->unit]);
 }
 
-void takt_numbers_commit(const takt_numbers *numbers, takt_rules_state *state, int64_t t_us,
-                         int64_t cost)
+int64_t takt_numbers_earliest_beside(const takt_numbers *numbers, const takt_rules_state *state,
+                                     int rule, int64_t t_us, takt_amounts taken)
 {
-    commit(numbers, state, t_us, cost, 1);
+    EACH_RULE(numbers, i)
+    if (i != rule && t_us != TAKT_NEVER)
+        t_us = earliest_of(&numbers->rules[i], &state->rules[i], t_us,
+                           taken.of[numbers->rules[i].unit]);
+    return t_us;
+}
+
+void takt_numbers_commit_beside(const takt_numbers *numbers, takt_rules_state *state, int rule,
+                                int64_t t_us, takt_amounts taken)
+{
+    EACH_RULE(numbers, i)
+    if (i != rule)
+        numbers->rules[i].algorithm->commit(&numbers->rules[i], &state->rules[i], t_us,
+                                            taken.of[numbers->rules[i].unit]);
 }
 
 takt_amounts takt_numbers_room(const takt_numbers *numbers, const takt_rules_state *state,
@@ -187,7 +227,7 @@ takt_amounts takt_numbers_room(const takt_numbers *numbers, const takt_rules_sta
     takt_amounts min = any_amount;
 
     if (are_several(numbers, state))
-        from_us = takt_numbers_earliest(numbers, state, from_us, 1);
+        from_us = takt_numbers_earliest(numbers, state, from_us, takt_amounts_of_cost(1));
     EACH_KEPT(rule, numbers, state, i)
     {
         int64_t room = room_of(rule, &state->rules[i], from_us, until_us);
@@ -204,7 +244,7 @@ int64_t takt_numbers_due(const takt_numbers *numbers, const takt_rules_state *st
     int64_t latest;
 
     if (are_several(numbers, state))
-        from_us = takt_numbers_earliest(numbers, state, from_us, 1);
+        from_us = takt_numbers_earliest(numbers, state, from_us, takt_amounts_of_cost(1));
     latest = from_us;
     EACH_KEPT(rule, numbers, state, i)
     {
@@ -239,9 +279,10 @@ int64_t takt_numbers_due_at_best(const takt_numbers *numbers, int64_t t_us, takt
 }
 
 /* Extends a run by a slot, if the slot is evenly spaced from it. */
-static bool extend_run(takt_run *run, int64_t slot_us, int32_t cost)
+static bool extend_run(takt_run *run, int64_t slot_us, int32_t cost, takt_more more)
 {
-    if (run->cost != cost || run->whole != 1 || slot_us < run->first.us)
+    if (run->cost != cost || run->whole != 1 || slot_us < run->first.us ||
+        !takt_more_same(run->more, more))
         return false;
     if (run->count == 1)
         run->step = (takt_fraction){slot_us - run->first.us, 0};
@@ -251,27 +292,27 @@ static bool extend_run(takt_run *run, int64_t slot_us, int32_t cost)
     return true;
 }
 
-/* Appends one slot to the runs: to the last run if possible. */
-static bool append_slot(takt_run *runs, int *run_count, int run_max, int64_t slot_us, int32_t cost)
+bool takt_runs_append(takt_run *runs, int *run_count, int run_max, int64_t slot_us, int32_t cost,
+                      takt_more more)
 {
-    if (*run_count > 0 && extend_run(&runs[*run_count - 1], slot_us, cost))
+    if (*run_count > 0 && extend_run(&runs[*run_count - 1], slot_us, cost, more))
         return true;
     if (*run_count == run_max)
         return false;
-    runs[(*run_count)++] = (takt_run){{slot_us, 0}, {0, 0}, 1, 1, cost, 0};
+    runs[(*run_count)++] = takt_run_at(slot_us, 1, cost, more);
     return true;
 }
 
-/* How often `cost` can be taken at t_us, at most `count` times. At one instant, single takes have
+/* How often `taken` can be taken at t_us, at most `count` times. At one instant, single takes have
  * the same effect as one take of the sum. */
 static int64_t times_at(const takt_numbers *numbers, const takt_rules_state *state, int64_t t_us,
-                        int64_t cost, int64_t count)
+                        takt_amounts taken, int64_t count)
 {
     const takt_rule *rule;
 
     EACH_KEPT(rule, numbers, state, i)
     {
-        int64_t n = room_of(rule, &state->rules[i], t_us, t_us) / part_of(rule, cost, 1);
+        int64_t n = room_of(rule, &state->rules[i], t_us, t_us) / taken.of[rule->unit];
         if (n < count)
             count = n;
     }
@@ -281,19 +322,21 @@ static int64_t times_at(const takt_numbers *numbers, const takt_rules_state *sta
 /* Takes one slot, or all slots of its instant if the one before was at the same instant. Returns
  * the number; 0: no free run. */
 static int64_t take_at(const takt_numbers *numbers, takt_rules_state *state, int64_t t_us,
-                       int64_t cost, int64_t count, takt_run *runs, int *run_count, int run_max)
+                       int64_t cost, takt_more more, int64_t count, takt_run *runs, int *run_count,
+                       int run_max)
 {
+    takt_amounts taken = takt_amounts_of(cost, more);
     const takt_run *last;
     int64_t n = 1;
 
-    if (!append_slot(runs, run_count, run_max, t_us, (int32_t)cost))
+    if (!takt_runs_append(runs, run_count, run_max, t_us, (int32_t)cost, more))
         return 0;
     last = &runs[*run_count - 1];
     if (last->count > 1 && last->step.us == 0) {
-        n = times_at(numbers, state, t_us, cost, count);
+        n = times_at(numbers, state, t_us, taken, count);
         runs[*run_count - 1].count += n - 1;
     }
-    commit(numbers, state, t_us, n * cost, n);
+    takt_numbers_commit(numbers, state, t_us, times(taken, n));
     return n;
 }
 
@@ -349,8 +392,7 @@ void takt_numbers_pay(const takt_numbers *numbers, takt_rules_state *state, int6
     }
 }
 
-/* No slot goes before what is owed. */
-static void pay_ahead(const takt_numbers *numbers, takt_rules_state *state, int64_t until_us)
+void takt_numbers_pay_ahead(const takt_numbers *numbers, takt_rules_state *state, int64_t until_us)
 {
     EACH_RULE(numbers, i)
     if (owed_by(&numbers->rules[i], &state->rules[i]) > 0)
@@ -358,18 +400,19 @@ static void pay_ahead(const takt_numbers *numbers, takt_rules_state *state, int6
 }
 
 int64_t takt_numbers_take(const takt_numbers *numbers, takt_rules_state *state, int64_t from_us,
-                          int64_t cost, int64_t count, int64_t until_us, takt_run *runs,
-                          int *run_count, int run_max)
+                          int64_t cost, takt_more more, int64_t count, int64_t until_us,
+                          takt_run *runs, int *run_count, int run_max)
 {
+    const takt_amounts one = takt_amounts_of(cost, more);
     const takt_rule *rule = rule_at(numbers, state, 0);
     bool even = rule && rule->algorithm->series && !are_several(numbers, state);
     int64_t taken = 0;
 
     if (count > 0)
-        pay_ahead(numbers, state, until_us);
+        takt_numbers_pay_ahead(numbers, state, until_us);
     even = even && owed_by(rule, &state->rules[0]) == 0;
     for (int steps = 0; taken < count && steps < TAKT_TAKE_STEPS_MAX; steps++) {
-        int64_t t_us = takt_numbers_earliest(numbers, state, from_us, cost);
+        int64_t t_us = takt_numbers_earliest(numbers, state, from_us, one);
         int64_t n;
         if (t_us > until_us) /* also for TAKT_NEVER */
             break;
@@ -377,13 +420,14 @@ int64_t takt_numbers_take(const takt_numbers *numbers, takt_rules_state *state, 
             takt_run run;
             if (*run_count == run_max)
                 break;
-            n = rule->algorithm->series(rule, &state->rules[0], from_us, part_of(rule, cost, 1),
+            n = rule->algorithm->series(rule, &state->rules[0], from_us, one.of[rule->unit],
                                         count - taken, until_us, &run);
             run.cost = (int32_t)cost;
-            if (n > 1 || !append_slot(runs, run_count, run_max, t_us, (int32_t)cost))
+            run.more = more;
+            if (n > 1 || !takt_runs_append(runs, run_count, run_max, t_us, (int32_t)cost, more))
                 runs[(*run_count)++] = run;
         } else {
-            n = take_at(numbers, state, t_us, cost, count - taken, runs, run_count, run_max);
+            n = take_at(numbers, state, t_us, cost, more, count - taken, runs, run_count, run_max);
             if (n == 0)
                 break;
         }

@@ -84,8 +84,20 @@ int64_t takt_numbers_capacity(const takt_numbers *numbers, takt_unit unit, int *
 takt_amounts takt_numbers_throughput(const takt_numbers *numbers, const takt_rules_state *state,
                                      int64_t span_us);
 
-/* The lowest amount: of requests that cost one token each. */
+/* The lowest amount: of requests that take one of each unit. */
 int64_t takt_amounts_least(takt_amounts amounts);
+
+/* How many units of takt_amounts there are to look at: of most limits tokens alone. */
+int takt_numbers_units(const takt_numbers *numbers);
+
+/* Whether rules count units beside the first that the limit names. */
+static inline bool takt_numbers_count_more(const takt_numbers *numbers)
+{
+    return takt_numbers_units(numbers) > TAKT_UNIT_MORE;
+}
+
+/* Whether a request is possible at all: no rule gives less at one instant. */
+bool takt_numbers_can_give(const takt_numbers *numbers, takt_amounts taken);
 
 /* Slots given longer ago than that have no effect any more: the longest period, or the lease. */
 int64_t takt_numbers_span(const takt_numbers *numbers);
@@ -97,11 +109,17 @@ void takt_numbers_begin(takt_rules_state *state, takt_pages *pages);
 /* Sets all rules but the brake to their state at rest. */
 void takt_numbers_rest(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us);
 
-/* One request of that cost. */
+/* What one request takes: takt_amounts_of. */
 int64_t takt_numbers_earliest(const takt_numbers *numbers, const takt_rules_state *state,
-                              int64_t t_us, int64_t cost);
+                              int64_t t_us, takt_amounts taken);
 void takt_numbers_commit(const takt_numbers *numbers, takt_rules_state *state, int64_t t_us,
-                         int64_t cost);
+                         takt_amounts taken);
+
+/* The same of all rules but one. */
+int64_t takt_numbers_earliest_beside(const takt_numbers *numbers, const takt_rules_state *state,
+                                     int rule, int64_t t_us, takt_amounts taken);
+void takt_numbers_commit_beside(const takt_numbers *numbers, takt_rules_state *state, int rule,
+                                int64_t t_us, takt_amounts taken);
 
 /* For single tokens and requests from from_us on: how many of each have slots <= until_us, and when
  * so many of each have had theirs.  Exact for one rule; for several rules the lowest number and the
@@ -116,14 +134,22 @@ int64_t takt_numbers_due(const takt_numbers *numbers, const takt_rules_state *st
 int64_t takt_numbers_due_at_best(const takt_numbers *numbers, int64_t t_us, takt_amounts n);
 
 /*
- * Takes up to `count` times `cost` tokens, the earliest slots from from_us on that are <= until_us.
- * Appends them to runs[*run_count ...] while there are free runs (an even run is one, also if it
- * continues the last one).  Returns the number taken, which after many uneven slots may be lower
- * than the room.
+ * Takes up to `count` times what a request of `cost` and `more` takes, the earliest slots from
+ * from_us on that are <= until_us. Appends them to runs[*run_count ...] while there are free runs
+ * (an even run is one, also if it continues the last one).  Returns the number taken, which after
+ * many uneven slots may be lower than the room.
  */
 int64_t takt_numbers_take(const takt_numbers *numbers, takt_rules_state *state, int64_t from_us,
-                          int64_t cost, int64_t count, int64_t until_us, takt_run *runs,
-                          int *run_count, int run_max);
+                          int64_t cost, takt_more more, int64_t count, int64_t until_us,
+                          takt_run *runs, int *run_count, int run_max);
+
+/* Takes what is owed and falls due until then: no slot goes before it. */
+void takt_numbers_pay_ahead(const takt_numbers *numbers, takt_rules_state *state, int64_t until_us);
+
+/* Appends a slot to runs, to the last one if it continues that evenly.  False: there is no free
+ * run. */
+bool takt_runs_append(takt_run *runs, int *run_count, int run_max, int64_t slot_us, int32_t cost,
+                      takt_more more);
 
 /* How much later than its slot work may begin, by the rule that gives least; TAKT_NEVER: none has a
  * guard. */

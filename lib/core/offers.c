@@ -15,6 +15,12 @@ static void drop(takt_ledger *ledger, int at)
         offers->slots[at] = offers->slots[at + 1];
 }
 
+/* A slot that also needs a permit, or takes further units, is not handed on. */
+static bool are_none(const takt_numbers *numbers)
+{
+    return numbers->concurrency > 0 || takt_numbers_count_more(numbers);
+}
+
 static bool can_be_used(const takt_ledger *ledger, int64_t now_us, const takt_offer *offer)
 {
     return offer->slot_us >= takt_max(now_us, ledger->blocked_until_us) &&
@@ -52,7 +58,7 @@ bool takt_offers_accept(takt_ledger *ledger, int64_t now_us, const takt_claim *c
     int64_t offered = 0;
 
     if (claim->offer.cost == 0 || offers->asked_at_us == 0 || offers->count == TAKT_OFFERS_MAX ||
-        ledger->numbers->concurrency > 0 || !can_be_used(ledger, now_us, &claim->offer))
+        are_none(ledger->numbers) || !can_be_used(ledger, now_us, &claim->offer))
         return false;
     for (int i = 0; i < offers->count; i++)
         offered += offers->slots[i].cost;
@@ -86,7 +92,7 @@ bool takt_offers_ask(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
     int64_t from_us = takt_max(now_us, ledger->blocked_until_us), behind, slots, first_us;
 
     if (claim->distant || place->accepted > 0 || ledger->offers.asked_at_us > 0 ||
-        ledger->offers.count > 0 || numbers->concurrency > 0)
+        ledger->offers.count > 0 || are_none(numbers) || ledger->tenant_count > 0)
         return false;
     behind = count_behind(ledger, place);
     if (behind == 0)
@@ -95,7 +101,8 @@ bool takt_offers_ask(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
         takt_amounts_least(takt_numbers_throughput(numbers, &ledger->state, numbers->lookahead_us));
     if (slots < TAKT_OFFERS_SLOTS_MIN || behind > TAKT_OFFERS_WORKERS_MAX * slots)
         return false;
-    first_us = takt_numbers_earliest(numbers, &ledger->state, from_us, place->need);
+    first_us =
+        takt_numbers_earliest(numbers, &ledger->state, from_us, takt_amounts_of_cost(place->need));
     if (first_us <= from_us + numbers->lookahead_us / TAKT_OFFERS_NEAR ||
         first_us > from_us + 2 * numbers->lookahead_us) /* no worker has slots that far */
         return false;
@@ -118,7 +125,7 @@ bool takt_offers_take(takt_ledger *ledger, int64_t from_us, const takt_want *wan
     takt_offers *offers = &ledger->offers;
     int best = -1;
 
-    if (ledger->numbers->concurrency > 0) /* a slot also needs a permit */
+    if (are_none(ledger->numbers))
         return false;
     for (int i = 0; i < offers->count; i++)
         if (offers->slots[i].cost == want->cost && offers->slots[i].slot_us >= from_us &&
@@ -127,7 +134,7 @@ bool takt_offers_take(takt_ledger *ledger, int64_t from_us, const takt_want *wan
             best = i;
     if (best < 0)
         return false;
-    *run = (takt_run){{offers->slots[best].slot_us, 0}, {0, 0}, 1, 1, want->cost, 0};
+    *run = takt_run_at(offers->slots[best].slot_us, 1, want->cost, want->more);
     drop(ledger, best);
     return true;
 }

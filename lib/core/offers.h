@@ -5,7 +5,7 @@
  * behind less urgent work that has them.  Instead its claim makes news: the others claim at once
  * and offer their next slot.  The ledger keeps as many offers as the more urgent waiters need, and
  * gives them to the most urgent.  The slot itself does not change, so no rule is involved.
- * Limits with concurrency have no offers.
+ * Limits with concurrency or tenants have no offers.
  */
 #ifndef TAKT_CORE_OFFERS_H
 #define TAKT_CORE_OFFERS_H

@@ -8,8 +8,8 @@
 #include "core/overflow.h"
 
 #include "base/integers.h"
-#include "core/award.h"
 #include "core/line.h"
+#include "core/wakes.h"
 
 /* How many waiters exceed the bound. */
 static int64_t excess(const takt_ledger *ledger)
@@ -62,11 +62,21 @@ static int victim(const takt_ledger *ledger, uint64_t claimer, const takt_award 
                : mine;
 }
 
+/* Of what is wanted, without that of `count` waiters that need as much as the first. */
+static int64_t left_of(int64_t wanting, int64_t need, int64_t count)
+{
+    return count > wanting / need ? 0 : wanting - count * need;
+}
+
 /* Of the wanted tokens only the first waiter's cost is known. */
 static void take_out(takt_place *place, int64_t count)
 {
     place->waiting -= count;
-    place->wanting -= count > place->wanting / place->need ? place->wanting : count * place->need;
+    place->held_back = takt_min(place->held_back, place->waiting);
+    place->wanting = left_of(place->wanting, place->need, count);
+    for (int unit = TAKT_UNIT_MORE; unit < TAKT_UNITS; unit++)
+        place->more.of[unit] =
+            left_of(place->more.of[unit], takt_max(place->needs.of[unit], 1), count);
 }
 
 /* With `refuse` a full line refuses newcomers of the claiming worker, the least urgent first.
@@ -98,7 +108,7 @@ static void drop(takt_ledger *ledger, const takt_claim *claim, int64_t over, tak
         over -= count;
         take_out(place, count);
         if (place->worker != claim->worker) {
-            takt_award_wake(award, place->worker);
+            takt_wakes_add(award, place);
             place->aside = place->waiting == 0;
         } else {
             award->refused += count;

@@ -1,5 +1,5 @@
 /*
- * rule.c: the table of algorithms, and what they have in common.
+ * rule.c: searches the table of algorithms, and does what they have in common.
  */
 #include "core/rule.h"
 
@@ -8,10 +8,8 @@
 
 #include "base/fail.h"
 
-static const takt_algorithm *const algorithms[] = {
-    &takt_gcra,         &takt_token_bucket,   &takt_leaky_bucket,
-    &takt_fixed_window, &takt_sliding_window, &takt_sliding_log,
-};
+#define ROW(name) &takt_##name,
+static const takt_algorithm *const algorithms[] = {TAKT_ALGORITHMS(ROW)};
 
 #define COUNT             (sizeof algorithms / sizeof *algorithms)
 #define EACH_ALGORITHM(i) for (size_t i = 0; i < COUNT; i++)
@@ -35,6 +33,14 @@ const takt_algorithm *takt_algorithm_lettered(char letter)
 const takt_algorithm *takt_algorithm_at(int index)
 {
     return index >= 0 && (size_t)index < COUNT ? algorithms[index] : NULL;
+}
+
+const char *takt_unit_name(takt_unit unit)
+{
+    static const char *const names[TAKT_UNITS] = {"tokens", "requests", "unit 2", "unit 3",
+                                                  "unit 4"};
+
+    return names[unit];
 }
 
 void takt_algorithm_list(unsigned takes, char *text, size_t size)
@@ -113,11 +119,34 @@ bool takt_rule_same(const takt_rule *a, const takt_rule *b)
            (a->algorithm->paced || a->guard_us == b->guard_us);
 }
 
+static void write_unit(takt_unit unit, takt_writer *writer)
+{
+    if (unit == TAKT_UNIT_REQUESTS)
+        takt_write_char(writer, '=');
+    if (unit < TAKT_UNIT_MORE)
+        return;
+    takt_write_char(writer, '&');
+    takt_write_int(writer, unit);
+    takt_write_char(writer, ':');
+}
+
+static takt_unit read_unit(takt_reader *reader)
+{
+    takt_unit unit;
+
+    if (takt_read_if(reader, '='))
+        return TAKT_UNIT_REQUESTS;
+    if (!takt_read_if(reader, '&'))
+        return TAKT_UNIT_TOKENS;
+    unit = (takt_unit)takt_read_int(reader, TAKT_UNIT_MORE, TAKT_UNITS - 1);
+    takt_read_char(reader, ':');
+    return unit;
+}
+
 void takt_rule_write_numbers(const takt_rule *rule, takt_writer *writer)
 {
     takt_write_char(writer, rule->algorithm->letter);
-    if (rule->unit == TAKT_UNIT_REQUESTS)
-        takt_write_char(writer, '=');
+    write_unit(rule->unit, writer);
     rule->algorithm->write_rule(rule, writer);
 }
 
@@ -143,8 +172,7 @@ void takt_rule_read(takt_rule *rule, takt_rule_state *state, takt_reader *reader
     }
     reader->at++;
     *rule = (takt_rule){.algorithm = algorithm};
-    if (takt_read_if(reader, '='))
-        rule->unit = TAKT_UNIT_REQUESTS;
+    rule->unit = read_unit(reader);
     algorithm->read_rule(rule, reader);
     takt_read_char(reader, ' ');
     if (!reader->bad)

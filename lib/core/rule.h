@@ -3,7 +3,8 @@
  *
  * A rule is `limit` tokens per `period_us`, kept by an algorithm.  An algorithm is a row of pure
  * functions over a rule and its state: they read no clock, allocate nothing and decide nothing but
- * "when".  A new algorithm is a new file and a new row in rule.c.
+ * "when".  A new algorithm is a new file, and here a row of TAKT_ALGORITHMS and a member of
+ * takt_rule_state, if no other algorithm's state fits.
  *
  * Instants are int64 microseconds of the store's clock.  Every number that takes part stays below
  * 2^53, so that the same arithmetic can be done in a Redis script, whose numbers are doubles.
@@ -14,8 +15,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <takt/error.h>
+#include <takt/standing.h>
 
 #include "base/integers.h"
 #include "base/pages.h"
@@ -45,21 +48,56 @@ typedef struct takt_fraction {
  * last one ended.  DEFAULT is for an algorithm's prepare to replace. */
 typedef enum takt_align { TAKT_ALIGN_DEFAULT, TAKT_ALIGN_CLOCK, TAKT_ALIGN_FIRST_USE } takt_align;
 
-/* What a rule counts: tokens, of which a request takes its cost; or requests. */
-typedef enum takt_unit { TAKT_UNIT_TOKENS, TAKT_UNIT_REQUESTS } takt_unit;
+/* What a rule counts: tokens, of which a request takes its cost; requests; or from TAKT_UNIT_MORE
+ * on a further unit, of which a request takes the amount that it states, and at least 1. */
+typedef enum takt_unit { TAKT_UNIT_TOKENS, TAKT_UNIT_REQUESTS, TAKT_UNIT_MORE } takt_unit;
 
-#define TAKT_UNITS 2
+#define TAKT_MORE_MAX (TAKT_AMOUNTS_MAX - 1)
+#define TAKT_UNITS    (TAKT_UNIT_MORE + TAKT_MORE_MAX)
 
-/* "tokens" or "requests". */
-static inline const char *takt_unit_name(takt_unit unit)
-{
-    return unit == TAKT_UNIT_REQUESTS ? "requests" : "tokens";
-}
+/* "tokens", "requests", or "unit 2" to "unit 4": their names are each worker's own. */
+const char *takt_unit_name(takt_unit unit);
 
 /* How much of each unit. */
 typedef struct takt_amounts {
     int64_t of[TAKT_UNITS];
 } takt_amounts;
+
+#define TAKT_NO_MORE ((takt_more){{0}})
+
+/* What one request takes. */
+static inline takt_amounts takt_amounts_of(int64_t cost, takt_more more)
+{
+    takt_amounts amounts = {{cost, 1}};
+
+    for (int i = 0; i < TAKT_MORE_MAX; i++)
+        amounts.of[TAKT_UNIT_MORE + i] = takt_max(more.of[i], 1);
+    return amounts;
+}
+
+/* The same of a request that states no further amounts. */
+static inline takt_amounts takt_amounts_of_cost(int64_t cost)
+{
+    return takt_amounts_of(cost, TAKT_NO_MORE);
+}
+
+static inline bool takt_more_same(takt_more a, takt_more b)
+{
+    int32_t other = 0;
+
+    for (int i = 0; i < TAKT_MORE_MAX; i++)
+        other |= a.of[i] ^ b.of[i];
+    return other == 0;
+}
+
+/* Whether none of them is larger. */
+static inline bool takt_more_within(takt_more a, takt_more b)
+{
+    for (int i = 0; i < TAKT_MORE_MAX; i++)
+        if (a.of[i] > b.of[i])
+            return false;
+    return true;
+}
 
 /* Which numbers besides the rate an algorithm takes. */
 enum { TAKT_TAKES_BURST = 1, TAKT_TAKES_QUEUE = 2, TAKT_TAKES_ALIGN = 4, TAKT_TAKES_TIMEZONE = 8 };
@@ -124,6 +162,7 @@ typedef struct takt_run {
     int64_t whole;
     int64_t count;
     int32_t cost;
+    takt_more more;
     int64_t fence; /* of a hand (scheduler/slots.h): the first slot's fencing number; 0: none */
 } takt_run;
 
@@ -135,6 +174,7 @@ struct takt_algorithm {
     unsigned takes; /* TAKT_TAKES_...: what else is refused before prepare() */
     bool paced;     /* the state is one instant, which each token moves on by the same time */
     bool owes;      /* commit may take more than is due: the state itself says when it is paid */
+    bool guarded;   /* a rule without a guard in the policy has one: no call may come early */
 
     /* Checks the numbers and derives the second group.  0, or TAKT_E_POLICY with "burst: ..." in
      * error. */
@@ -169,9 +209,9 @@ struct takt_algorithm {
     int64_t (*due)(const takt_rule *rule, const takt_rule_state *state, int64_t from_us, int64_t n);
 
     /* Takes up to `count` times `cost` tokens from t_us on, evenly spaced, with slots <= until_us,
-     * and says which in `run`: the longest even run from here, which may be shorter than what there
-     * is room for.  Returns the number taken.  NULL: the algorithm's slots are not evenly spaced;
-     * they are taken one by one. */
+     * and says which in `run`, but not what else they are for: the longest even run from here,
+     * which may be shorter than what there is room for.  Returns the number taken.  NULL: the
+     * algorithm's slots are not evenly spaced; they are taken one by one. */
     int64_t (*series)(const takt_rule *rule, takt_rule_state *state, int64_t t_us, int64_t cost,
                       int64_t count, int64_t until_us, takt_run *run);
 
@@ -206,14 +246,16 @@ struct takt_algorithm {
                     int64_t now_us);
 };
 
-extern const takt_algorithm takt_gcra;
-extern const takt_algorithm takt_token_bucket;
-extern const takt_algorithm takt_leaky_bucket;
-extern const takt_algorithm takt_fixed_window;
-extern const takt_algorithm takt_sliding_window;
-extern const takt_algorithm takt_sliding_log;
+/* The table of algorithms: row(NAME) is takt_NAME.  Whatever lists algorithms has them in this
+ * order. */
+#define TAKT_ALGORITHMS(row)                                                                       \
+    row(gcra) row(token_bucket) row(leaky_bucket) row(fixed_window) row(sliding_window)            \
+        row(sliding_log)
 
-/* The table of algorithms: a name's row, a letter's first row, or NULL. */
+#define TAKT_ALGORITHM_DECLARE(name) extern const takt_algorithm takt_##name;
+TAKT_ALGORITHMS(TAKT_ALGORITHM_DECLARE)
+
+/* The row of a name, the first row of a letter, or NULL. */
 const takt_algorithm *takt_algorithm_named(const char *name);
 const takt_algorithm *takt_algorithm_lettered(char letter);
 
@@ -232,14 +274,20 @@ int takt_rule_prepare(takt_rule *rule, takt_error *error);
  * other. */
 bool takt_rule_same(const takt_rule *a, const takt_rule *b);
 
-/* Rule and state as text: the letter, "=" if the rule counts requests, the numbers, a space, the
- * state, and what is owed: "g1/10000*10 1763692800123456!50", "g=500/60000000*1 1763692800123456".
- */
+/* Rule and state as text: the letter, "=" if the rule counts requests or "&2:" to "&4:" if it
+ * counts the second to fourth unit that the limit names, the numbers, a space, the state, and what
+ * is owed: "g1/10000*10 1763692800123456!50", "g=500/60000000*1 1763692800123456". */
 /* The part of it before the space. */
 void takt_rule_write_numbers(const takt_rule *rule, takt_writer *writer);
 
 void takt_rule_write(const takt_rule *rule, const takt_rule_state *state, takt_writer *writer);
 void takt_rule_read(takt_rule *rule, takt_rule_state *state, takt_reader *reader);
+
+/* So many slots at one instant. */
+static inline takt_run takt_run_at(int64_t at_us, int64_t count, int32_t cost, takt_more more)
+{
+    return (takt_run){.first = {at_us, 0}, .whole = 1, .count = count, .cost = cost, .more = more};
+}
 
 /* The i-th slot of a run, 0 <= i < count. */
 int64_t takt_run_slot(const takt_run *run, int64_t i);

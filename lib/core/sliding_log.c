@@ -130,7 +130,7 @@ static int64_t series(const takt_rule *rule, takt_rule_state *state, int64_t t_u
         n = count;
     if (n < 1) /* only if a page is unavailable */
         n = 1;
-    *run = (takt_run){{at_us, 0}, {0, 0}, 1, n, (int32_t)cost, 0};
+    *run = takt_run_at(at_us, n, (int32_t)cost, TAKT_NO_MORE);
     commit(rule, state, at_us, n * cost);
     return n;
 }
@@ -256,6 +256,7 @@ static void convert(const takt_rule *from, const takt_rule *to, takt_rule_state 
 const takt_algorithm takt_sliding_log = {
     .name = "sliding-log",
     .letter = 'l',
+    .guarded = true,
     .prepare = takt_window_prepare,
     .capacity = takt_window_capacity,
     .rest = rest,

@@ -228,7 +228,7 @@ static int64_t series(const takt_rule *rule, takt_rule_state *state, int64_t t_u
     n = (max_by(rule, v, at_us) - v.current) / cost;
     if (n > count)
         n = count;
-    *run = (takt_run){{at_us, 0}, {0, 0}, 1, n, (int32_t)cost, 0};
+    *run = takt_run_at(at_us, n, (int32_t)cost, TAKT_NO_MORE);
     commit(rule, state, at_us, n * cost);
     return n;
 }

@@ -112,7 +112,7 @@ static int read_fields(const takt_limit_text *text, struct takt_answers *answers
 {
     static const char *const names[] = {"remaining", "reset", "unit"};
     takt_pairs pairs;
-    int code = takt_pairs_read("learn", text->learn, &pairs, error);
+    int code = takt_pairs_read("learn", text->learn, TAKT_AMOUNTS_MAX, &pairs, error);
     for (int i = 0; code == 0 && i < pairs.count; i++) {
         const takt_pair *pair = &pairs.pairs[i];
         size_t name = 0;
@@ -129,7 +129,7 @@ static int read_fields(const takt_limit_text *text, struct takt_answers *answers
     return code;
 }
 
-/* A vendor that says what is left by unit teaches nothing to a limit that counts none of them. */
+/* A vendor that reports by unit is of no use to a limit that counts none of these units. */
 static int check_learn(const takt_limit_text *text, takt_learn learn, takt_error *error)
 {
     if ((learn != TAKT_LEARN_OPENAI && learn != TAKT_LEARN_ANTHROPIC) ||
@@ -142,6 +142,27 @@ static int check_learn(const takt_limit_text *text, takt_learn learn, takt_error
                      "write counts: requests or counts: tokens in a rule",
                      takt_learn_name(learn),
                      learn == TAKT_LEARN_ANTHROPIC ? ", input_tokens and output_tokens" : "");
+}
+
+/* Whether the vendor of a preset states what is left of each unit, and of this one. */
+static bool states(takt_learn learn, const char *unit)
+{
+    return strcmp(unit, "requests") == 0 || strcmp(unit, "tokens") == 0 ||
+           (learn == TAKT_LEARN_ANTHROPIC &&
+            (strcmp(unit, "input_tokens") == 0 || strcmp(unit, "output_tokens") == 0));
+}
+
+takt_learn takt_answers_learn(const takt_limit *limit, const char *unit)
+{
+    const char *stated = takt_unit_is_counted(limit, "requests") ? "requests" : limit->unit;
+
+    if (limit->learn == TAKT_LEARN_OFF)
+        return TAKT_LEARN_OFF;
+    if (limit->learn == TAKT_LEARN_OPENAI || limit->learn == TAKT_LEARN_ANTHROPIC)
+        return states(limit->learn, unit) ? limit->learn : TAKT_LEARN_OFF;
+    if (limit->learn == TAKT_LEARN_FIELDS && limit->answers->unit[0] != '\0')
+        stated = limit->answers->unit;
+    return strcmp(unit, stated) == 0 ? limit->learn : TAKT_LEARN_OFF;
 }
 
 /* ---- settle ---------------------------------------------------------------------------------- */
@@ -168,7 +189,7 @@ static int read_pointers(const char *text, struct takt_answers *answers, takt_er
 {
     char quoted[TAKT_QUOTE_SIZE];
     takt_pairs pairs;
-    int code = takt_pairs_read("settle", text, &pairs, error);
+    int code = takt_pairs_read("settle", text, TAKT_AMOUNTS_MAX, &pairs, error);
     for (int i = 0; code == 0 && i < pairs.count; i++) {
         const takt_pair *pair = &pairs.pairs[i];
         if (!takt_unit_is_name(pair->name) || strcmp(pair->name, "requests") == 0)

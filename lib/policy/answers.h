@@ -56,6 +56,10 @@ int takt_answers_check(const takt_limit *limit, takt_error *error);
 int takt_answers_pointer(const takt_limit *limit, size_t index, const char **unit,
                          const char **pointer);
 
+/* How the vendor states what is left of a unit that the limit counts ("": a cost without a name);
+ * TAKT_LEARN_OFF: its header fields say nothing of it. */
+takt_learn takt_answers_learn(const takt_limit *limit, const char *unit);
+
 /* Appends ", learn openai, settle /usage/total_tokens"; nothing if there is neither. */
 void takt_answers_describe(const takt_limit *limit, char *text, size_t size);
 

@@ -12,7 +12,7 @@
 #include "policy/overrides.h"
 #include "policy/policy.h"
 
-#define LINE_SIZE 2048
+#define LINE_SIZE 8192 /* of a limit with 64 weights */
 
 typedef struct comparison {
     void (*tell)(void *data, const takt_difference *difference);

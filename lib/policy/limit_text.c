@@ -19,6 +19,7 @@
 #include "policy/field.h"
 #include "policy/rule_text.h"
 #include "policy/unit_text.h"
+#include "policy/weights.h"
 
 #define LOOKAHEAD_MIN_US INT64_C(1000)
 #define PERCENT_BP       100 /* headroom is in hundredths of a percent */
@@ -295,7 +296,8 @@ void takt_limit_describe(const takt_limit *limit, const char *within, char *text
     }
     for (int i = 0; i < limit->numbers.rule_count; i++) {
         takt_field_append(text, size, "%s", i > 0 ? ", " : "");
-        takt_rule_describe(&limit->numbers.rules[i], limit->unit, text, size);
+        takt_rule_describe(&limit->numbers.rules[i],
+                           takt_unit_name_in(limit, limit->numbers.rules[i].unit), text, size);
     }
     if (limit->numbers.concurrency > 0)
         takt_field_append(text, size, "%sconcurrency %" PRId64,
@@ -306,6 +308,10 @@ void takt_limit_describe(const takt_limit *limit, const char *within, char *text
     }
     if (limit->default_amount > 0)
         takt_field_append(text, size, ", default_amount %" PRId32, limit->default_amount);
+    for (int i = 0; i < TAKT_MORE_MAX; i++)
+        if (limit->more_defaults.of[i] > 0)
+            takt_field_append(text, size, ", default_amount %" PRId32 " %s",
+                              limit->more_defaults.of[i], limit->more_units[i]);
     int64_t headroom_bp = limit->numbers.rule_count > 0 ? limit->numbers.rules[0].headroom_bp : 0;
     if (headroom_bp != 0)
         takt_field_append(text, size, ", headroom %" PRId64, headroom_bp / PERCENT_BP);
@@ -331,6 +337,7 @@ void takt_limit_describe(const takt_limit *limit, const char *within, char *text
                           takt_on_store_failure_name(limit->on_store_failure));
     if (limit->mode != TAKT_MODE_ENFORCE)
         takt_field_append(text, size, ", mode %s", takt_mode_name(limit->mode));
+    takt_weights_describe(limit, text, size);
     takt_answers_describe(limit, text, size);
     if (limit->key_hash)
         takt_field_append(text, size, ", key_hash");

@@ -35,6 +35,14 @@ static int locate(const policy_reading *reading, int code, const char *within, t
     return code;
 }
 
+/* The place of a field whose text the outline keeps. */
+static const char **place_of(takt_limit_text *limit, const char *field)
+{
+    return strcmp(field, "learn") == 0    ? &limit->learn
+           : strcmp(field, "settle") == 0 ? &limit->settle
+                                          : &limit->weights;
+}
+
 static int read_limits(policy_reading *reading, takt_error *error)
 {
     const takt_document *document = reading->document;
@@ -49,7 +57,7 @@ static int read_limits(policy_reading *reading, takt_error *error)
         char within[32];
         takt_limit_text limit = document->limits[i];
         for (; at < text_count && texts[at].entry == i; at++)
-            *(strcmp(texts[at].key, "learn") == 0 ? &limit.learn : &limit.settle) = texts[at].text;
+            *place_of(&limit, texts[at].key) = texts[at].text;
         int code = takt_policy_add(reading->policy, &limit, error);
         if (code == 0)
             continue;

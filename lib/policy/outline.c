@@ -102,7 +102,7 @@ static const char *kind_of(const yaml_event_t *event)
                                                       : "one text";
 }
 
-/* Refuses a value of a kind that the schema does not have here, and says what to write. */
+/* Refuses a value of a kind that the schema does not allow here, and says what to write. */
 static int refuse_kind(walker *walk, const yaml_event_t *event, const cyaml_schema_value_t *schema,
                        size_t line, const char *path)
 {

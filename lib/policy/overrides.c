@@ -146,6 +146,9 @@ static int read_limit(const takt_limit_text *of, const takt_override_text *text,
     limit->access = access;
     limit->base = base;
     limit->answers = base->answers;
+    limit->fair = base->fair;
+    limit->weights = base->weights;
+    limit->default_weight = base->default_weight;
     limit->overrides = NULL;
     return 0;
 }

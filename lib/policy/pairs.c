@@ -22,7 +22,7 @@ static char *trim(char *text)
 }
 
 /* Reads "NAME: VALUE". */
-static int read_pair(const char *field, char *text, takt_pairs *pairs, takt_error *error)
+static int read_pair(const char *field, char *text, int max, takt_pairs *pairs, takt_error *error)
 {
     char quoted[TAKT_QUOTE_SIZE];
     char *colon = strstr(text, ": ");
@@ -37,14 +37,15 @@ static int read_pair(const char *field, char *text, takt_pairs *pairs, takt_erro
         if (strcmp(pairs->pairs[i].name, name) == 0)
             return takt_fail(error, TAKT_E_POLICY, "%s: %s is repeated; write it once", field,
                              takt_quote(name, quoted));
-    if (pairs->count == TAKT_PAIRS_MAX)
+    if (pairs->count == max)
         return takt_fail(error, TAKT_E_POLICY, "%s: has more than %d entries; write fewer", field,
-                         TAKT_PAIRS_MAX);
+                         max);
     pairs->pairs[pairs->count++] = (takt_pair){name, value};
     return 0;
 }
 
-int takt_pairs_read(const char *field, const char *text, takt_pairs *pairs, takt_error *error)
+int takt_pairs_read(const char *field, const char *text, int max, takt_pairs *pairs,
+                    takt_error *error)
 {
     size_t size = strlen(text);
     pairs->count = 0;
@@ -65,7 +66,7 @@ int takt_pairs_read(const char *field, const char *text, takt_pairs *pairs, takt
         next = strchr(at, ',');
         if (next != NULL)
             *next++ = '\0';
-        int code = read_pair(field, at, pairs, error);
+        int code = read_pair(field, at, max, pairs, error);
         if (code != 0)
             return code;
     }

@@ -7,8 +7,8 @@
 
 #include <takt/error.h>
 
-#define TAKT_PAIRS_MAX       4
-#define TAKT_PAIRS_TEXT_SIZE 1280 /* of the whole text, with its NUL */
+#define TAKT_PAIRS_MAX       64   /* of any field */
+#define TAKT_PAIRS_TEXT_SIZE 5120 /* of the whole text, with its NUL */
 
 typedef struct takt_pair {
     const char *name, *value; /* not empty; without blanks around them */
@@ -20,8 +20,10 @@ typedef struct takt_pairs {
     char text[TAKT_PAIRS_TEXT_SIZE];
 } takt_pairs;
 
-/* Reads a text that begins with a brace. Names are not repeated; values have no comma and no brace.
- * Returns 0, or TAKT_E_POLICY with an error that begins with the field. */
-int takt_pairs_read(const char *field, const char *text, takt_pairs *pairs, takt_error *error);
+/* Reads a text that begins with a brace and has up to `max` pairs, TAKT_PAIRS_MAX at most. Names
+ * are not repeated; values have no comma and no brace. Returns 0, or TAKT_E_POLICY with an error
+ * that begins with the field. */
+int takt_pairs_read(const char *field, const char *text, int max, takt_pairs *pairs,
+                    takt_error *error);
 
 #endif

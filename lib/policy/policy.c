@@ -20,6 +20,7 @@
 #include "policy/limit_text.h"
 #include "policy/overrides.h"
 #include "policy/unit_text.h"
+#include "policy/weights.h"
 
 #define CAPACITY_FIRST 8
 #define REVISION_MAX   (TAKT_EXACT_MAX - 1)
@@ -42,6 +43,7 @@ void takt_policy_free(takt_policy *policy)
     for (size_t i = 0; i < policy->limit_count; i++) {
         takt_overrides_free(policy->limits[i]->overrides);
         takt_answers_free(policy->limits[i]->answers);
+        takt_weights_free(policy->limits[i]->weights);
         free(policy->limits[i]);
         free(policy->within[i]);
     }
@@ -166,9 +168,15 @@ int takt_policy_add(takt_policy *policy, const takt_limit_text *text, takt_error
     if (code == 0) {
         *limit = read;
         code = takt_answers_read(text, limit, error);
+        if (code == 0)
+            code = takt_weights_read(text, limit, error);
+        if (code == 0)
+            code = takt_overrides_read(text, limit, error);
+        if (code != 0) {
+            takt_answers_free(limit->answers);
+            takt_weights_free(limit->weights);
+        }
     }
-    if (code == 0 && (code = takt_overrides_read(text, limit, error)) != 0)
-        takt_answers_free(limit->answers);
     if (code != 0) {
         free(limit);
         free(within);
@@ -475,6 +483,31 @@ int takt_policy_learn(const takt_policy *policy, const char *name, takt_learn *l
     return 0;
 }
 
+/* Whether a rule of the limit counts the unit; "": a cost without a name. */
+static bool counts_unit(const takt_limit *limit, const char *unit)
+{
+    if (unit[0] != '\0')
+        return takt_unit_is_counted(limit, unit);
+    for (int i = 0; i < limit->numbers.rule_count; i++)
+        if (limit->numbers.rules[i].unit == TAKT_UNIT_TOKENS)
+            return true;
+    return false;
+}
+
+int takt_policy_learn_unit(const takt_policy *policy, const char *name, const char *unit,
+                           takt_learn *learn)
+{
+    const takt_limit *limit = find(policy, name);
+    if (limit == NULL)
+        return TAKT_E_NO_LIMIT;
+    if (unit != NULL && limit->unit[0] == '\0' && strcmp(unit, "tokens") == 0)
+        unit = "";
+    if (unit == NULL || !counts_unit(limit, unit))
+        return TAKT_E_INVALID;
+    *learn = takt_answers_learn(limit, unit);
+    return 0;
+}
+
 const char *takt_policy_learn_field(const takt_policy *policy, const char *name, const char *field)
 {
     const takt_limit *limit = find(policy, name);
@@ -493,6 +526,14 @@ int takt_policy_settle(const takt_policy *policy, const char *name, size_t index
 {
     const takt_limit *limit = find(policy, name);
     return limit != NULL ? takt_answers_pointer(limit, index, unit, pointer) : TAKT_E_NO_LIMIT;
+}
+
+int takt_policy_fair(const takt_policy *policy, const char *limit)
+{
+    const takt_limit *at = find(policy, limit);
+    while (at != NULL && at->fair == TAKT_FAIR_WORKER)
+        at = at->within;
+    return at != NULL;
 }
 
 int takt_policy_key_hash(const takt_policy *policy, const char *name)

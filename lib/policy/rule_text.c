@@ -68,9 +68,9 @@ static int read_timezone(const char *text, const takt_zone **zone, takt_error *e
  * way, but work begins some time after its slot and reaches the vendor even later. */
 static int64_t default_guard(const takt_rule *rule)
 {
-    bool exact = rule->algorithm == &takt_fixed_window || rule->algorithm == &takt_sliding_log;
-
-    return exact ? takt_min(rule->period_us / GUARD_PERIOD_PARTS, GUARD_DEFAULT_MAX_US) : 0;
+    return rule->algorithm->guarded
+               ? takt_min(rule->period_us / GUARD_PERIOD_PARTS, GUARD_DEFAULT_MAX_US)
+               : 0;
 }
 
 static int read_guard(const char *text, takt_rule *rule, takt_error *error)
@@ -93,6 +93,13 @@ static int read_guard(const char *text, takt_rule *rule, takt_error *error)
     return takt_fail(error, TAKT_E_POLICY,
                      "guard: %s is longer than half of the period; write at most %s, or 0",
                      takt_quote(text, quoted), half);
+}
+
+const char *takt_algorithm_name(int index)
+{
+    const takt_algorithm *algorithm = takt_algorithm_at(index);
+
+    return algorithm ? algorithm->name : NULL;
 }
 
 int takt_rule_read_text(const takt_rule_text *text, int64_t headroom_bp, takt_rule *rule,

@@ -8,9 +8,9 @@
 
 #include "core/rule.h"
 
-/* Reads a rule, ready for use, but for what it counts (unit_text.h). Returns 0, or an error that
- * begins with the field: "rate: ...", or "headroom: ..." if the rule refuses the headroom. After a
- * failure *rule must not be used. */
+/* Reads a rule except what it counts (unit_text.h). Returns 0, or an error that begins with the
+ * field: "rate: ...", or "headroom: ..." if the rule refuses the headroom. After a failure *rule
+ * must not be used. */
 int takt_rule_read_text(const takt_rule_text *text, int64_t headroom_bp, takt_rule *rule,
                         takt_error *error);
 

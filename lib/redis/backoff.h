@@ -64,6 +64,13 @@ static inline uint64_t takt_pace_wait_ms(const takt_pace *pace, uint64_t now_ms)
     return pace->before_at_ms == 0 || now_ms >= due_ms ? 0 : due_ms - now_ms;
 }
 
+/* When an attempt was made that has just begun. A loop's own time is older on a busy machine, and
+ * would permit the next one too early. */
+static inline uint64_t takt_pace_now_ms(void)
+{
+    return uv_hrtime() / 1000000 + 1;
+}
+
 static inline void takt_pace_note(takt_pace *pace, uint64_t now_ms)
 {
     pace->before_at_ms = pace->last_at_ms;

@@ -30,11 +30,14 @@ struct takt_redis {
     uv_async_t anchor;   /* keeps the loop alive */
     uint64_t timeout_ns; /* 0: no time-out */
     takt_redis_options options;
+    char *key;                   /* NULL: there is none */
     int slot;                    /* of the key; -1: there is none */
-    takt_redis_command question; /* CLUSTER SLOTS */
+    takt_redis_command question; /* CLUSTER SLOTS, or whether a node still has the key */
     bool asking;                 /* ... is under way: not ready yet */
-    bool moving;                 /* the connection is left for one to another node */
-    takt_redis_slot_map map;     /* as it was told last */
+    bool moving;                 /* the connection is closed in favour of one to another node */
+    bool asks;                   /* it is to a node that the slot is moving to: ASKING */
+    bool in_transaction;         /* MULTI was sent, EXEC was not */
+    takt_redis_slot_map map;     /* as last reported */
     unsigned turns;              /* attempts to connect that have failed in a row */
     bool closing;
     int left; /* handles to close: the timer, the anchor, the connection */
@@ -53,11 +56,25 @@ static void set_timer(takt_redis *redis, uint64_t due_ns)
                    0);
 }
 
+/* A command was sent: its time-out begins. */
+static void note_sent(takt_redis *redis, takt_redis_command *command)
+{
+    command->sent_ns = uv_hrtime();
+    if (redis->timeout_ns != 0 && !uv_is_active((uv_handle_t *)&redis->timer))
+        set_timer(redis, command->sent_ns + redis->timeout_ns);
+}
+
+/* Not greeting any more, which the connection times itself. */
+static bool is_greeted(const takt_redis *redis)
+{
+    return !redis->closing && takt_redis_connection_ready(redis->connection);
+}
+
 static bool is_overdue(const takt_redis *redis)
 {
     const takt_redis_command *oldest = takt_redis_connection_oldest(redis->connection);
 
-    return oldest != NULL && takt_redis_is_ready(redis) &&
+    return oldest != NULL && is_greeted(redis) &&
            uv_hrtime() - oldest->sent_ns >= redis->timeout_ns;
 }
 
@@ -74,7 +91,7 @@ static void on_timer(uv_timer_t *timer)
         takt_redis_connection_leave(redis->connection, true, TAKT_E_STORE_TIMEOUT,
                                     "it does not answer in time");
     oldest = takt_redis_connection_oldest(redis->connection);
-    if (!redis->closing && oldest != NULL && takt_redis_is_ready(redis))
+    if (oldest != NULL && is_greeted(redis))
         set_timer(redis, oldest->sent_ns + redis->timeout_ns);
 }
 
@@ -96,27 +113,72 @@ static void set_address(takt_redis *redis, const takt_redis_address *address)
     redis->url.port = address->port;
 }
 
+static takt_redis_address here_of(const takt_redis *redis)
+{
+    takt_redis_address here = {.port = redis->url.port};
+
+    memcpy(here.host, redis->url.host, sizeof here.host);
+    return here;
+}
+
+static void move_to(takt_redis *redis, const takt_redis_address *node)
+{
+    redis->moving = true;
+    takt_redis_connection_leave(redis->connection, false, TAKT_E_STORE,
+                                "the key is on another node");
+    set_address(redis, node);
+}
+
+/* The answer of the node that has the slot to a command about the key. A slot moves key by key, and
+ * commands about a key that was moved already are for the other node. */
+static void on_looked(takt_redis_command *command, const takt_reply *reply, int code)
+{
+    takt_redis *redis = command->data;
+    takt_redis_address here = here_of(redis);
+    takt_redis_redirection redirection;
+
+    (void)code;
+    if (reply == NULL || redis->closing)
+        return;
+    if (reply->type == TAKT_REPLY_ERROR &&
+        takt_redis_redirection_read(&redirection, reply->text, reply->size, &here) &&
+        redirection.ask) {
+        move_to(redis, &redirection.node);
+        redis->asks = true;
+    } else {
+        tell_ready(redis);
+    }
+}
+
+/* False: not sent. */
+static bool look_for_key(takt_redis *redis)
+{
+    const char *words[] = {"XRANGE", redis->key, "+", "-"}; /* an empty range */
+    size_t sizes[] = {6, strlen(redis->key), 1, 1};
+
+    redis->question.answered = on_looked;
+    if (!takt_redis_connection_send(redis->connection, &redis->question, 4, words, sizes))
+        return false;
+    note_sent(redis, &redis->question);
+    return true;
+}
+
 /* The answer to CLUSTER SLOTS. An error comes from a server that is no cluster. */
 static void on_located(takt_redis_command *command, const takt_reply *reply, int code)
 {
     takt_redis *redis = command->data;
-    takt_redis_address here = {.port = redis->url.port};
+    takt_redis_address here = here_of(redis);
     const takt_redis_address *node = NULL;
 
     (void)code;
     if (reply == NULL || redis->closing)
         return;
-    memcpy(here.host, redis->url.host, sizeof here.host);
     if (takt_redis_slot_map_read(&redis->map, reply, &here) == 0)
         node = takt_redis_slot_map_find(&redis->map, redis->slot);
-    if (node == NULL || takt_redis_address_same(node, &here)) {
+    if (node != NULL && !takt_redis_address_same(node, &here))
+        move_to(redis, node);
+    else if (node == NULL || !look_for_key(redis))
         tell_ready(redis);
-        return;
-    }
-    redis->moving = true;
-    takt_redis_connection_leave(redis->connection, false, TAKT_E_STORE,
-                                "the key is on another node");
-    set_address(redis, node);
 }
 
 static void on_ready(void *data)
@@ -125,7 +187,7 @@ static void on_ready(void *data)
     static const size_t sizes[] = {7, 5};
     takt_redis *redis = data;
 
-    if (redis->slot < 0 || !redis->url.cluster || redis->url.primary[0] != '\0') {
+    if (redis->slot < 0 || !redis->url.cluster || redis->url.primary[0] != '\0' || redis->asks) {
         tell_ready(redis);
         return;
     }
@@ -133,7 +195,9 @@ static void on_ready(void *data)
     redis->question.data = redis;
     redis->asking =
         takt_redis_connection_send(redis->connection, &redis->question, 2, words, sizes);
-    if (!redis->asking)
+    if (redis->asking)
+        note_sent(redis, &redis->question);
+    else
         tell_ready(redis);
 }
 
@@ -155,7 +219,7 @@ static void on_lost(void *data, int code, const char *text)
     takt_redis *redis = data;
     bool moving = redis->moving;
 
-    redis->moving = redis->asking = false;
+    redis->moving = redis->asking = redis->asks = redis->in_transaction = false;
     if (moving)
         return;
     turn(redis);
@@ -175,6 +239,7 @@ static void free_redis(takt_redis *redis)
     takt_tls_trust_close(redis->trust);
     takt_redis_url_close(&redis->url);
     takt_redis_slot_map_close(&redis->map);
+    free(redis->key);
     free(redis);
 }
 
@@ -255,8 +320,11 @@ int takt_redis_open(takt_redis **redis, uv_loop_t *loop, const char *url,
     opened->timeout_ns = timeout_us > 0 ? (uint64_t)timeout_us * 1000 : 0;
     opened->timer.data = opened->anchor.data = opened;
     opened->slot = options->key ? takt_redis_slot(options->key, strlen(options->key)) : -1;
+    opened->key = options->key ? strdup(options->key) : NULL;
     opened->options.key = NULL;
     code = takt_redis_url_read(&opened->url, url, error);
+    if (code == 0 && options->key && opened->key == NULL)
+        code = takt_fail(error, TAKT_E_NOMEM, "no memory for a connection");
     if (code == 0 && options->at)
         set_address(opened, options->at);
     opened->options.at = NULL;
@@ -291,6 +359,45 @@ int takt_redis_is_ready(const takt_redis *redis)
     return !redis->closing && !redis->asking && takt_redis_connection_ready(redis->connection);
 }
 
+static void on_asked(takt_redis_command *command, const takt_reply *reply, int code)
+{
+    (void)reply; /* the command behind it fails as well */
+    (void)code;
+    free(command);
+}
+
+/* Makes a node serve the next command, or the next transaction, although the slot is still on its
+ * way there. */
+static bool say_asking(takt_redis *redis)
+{
+    static const char *const word[] = {"ASKING"};
+    static const size_t size[] = {6};
+    takt_redis_command *asking = calloc(1, sizeof *asking);
+
+    if (asking == NULL)
+        return false;
+    asking->answered = on_asked;
+    if (!takt_redis_connection_send(redis->connection, asking, 1, word, size)) {
+        free(asking);
+        return false;
+    }
+    note_sent(redis, asking);
+    return true;
+}
+
+static bool prepare(takt_redis *redis, const char *word, size_t size)
+{
+    if (!redis->asks)
+        return true;
+    if (!redis->in_transaction && !say_asking(redis))
+        return false;
+    if (size == 5 && memcmp(word, "MULTI", 5) == 0)
+        redis->in_transaction = true;
+    else if (size == 4 && memcmp(word, "EXEC", 4) == 0)
+        redis->in_transaction = false;
+    return true;
+}
+
 static bool send_command(takt_redis *redis, takt_redis_command *command, int count,
                          const char *const *arguments)
 {
@@ -315,16 +422,15 @@ int takt_redis_send(takt_redis *redis, takt_redis_command *command, int count,
 
     if (!takt_redis_is_ready(redis))
         return TAKT_E_STORE;
+    if (!prepare(redis, arguments[0], sizes != NULL ? sizes[0] : strlen(arguments[0])))
+        return TAKT_E_NOMEM;
     sent = sizes != NULL
                ? takt_redis_connection_send(redis->connection, command, count, arguments, sizes)
                : send_command(redis, command, count, arguments);
     if (!sent)
         return TAKT_E_NOMEM;
-    if (command == NULL || redis->timeout_ns == 0)
-        return 0;
-    command->sent_ns = uv_hrtime();
-    if (!uv_is_active((uv_handle_t *)&redis->timer))
-        set_timer(redis, command->sent_ns + redis->timeout_ns);
+    if (command != NULL)
+        note_sent(redis, command);
     return 0;
 }
 
@@ -340,6 +446,17 @@ void takt_redis_reset(takt_redis *redis, int code, const char *text)
         takt_redis_connection_leave(redis->connection, true, code, text);
 }
 
+/* A slot has moved, or is moving: the key is looked for again. */
+static void follow(takt_redis *redis, takt_redis_trouble *trouble)
+{
+    if (!redis->url.cluster ||
+        (strcmp(trouble->word, "MOVED") != 0 && strcmp(trouble->word, "ASK") != 0))
+        return;
+    trouble->text = "the key is on another node of the cluster, or on its way to one";
+    if (redis->key != NULL)
+        trouble->reaction = TAKT_REDIS_RECONNECT;
+}
+
 int takt_redis_refused(takt_redis *redis, const takt_reply *reply, takt_error *error)
 {
     char address[TAKT_REDIS_ADDRESS_SIZE];
@@ -347,12 +464,11 @@ int takt_redis_refused(takt_redis *redis, const takt_reply *reply, takt_error *e
     bool word;
 
     takt_redis_judge(&trouble, reply->text, reply->size);
+    follow(redis, &trouble);
     word = trouble.word[0] != '\0';
     takt_redis_url_address(takt_redis_connection_server(redis->connection), address);
     takt_fail(error, trouble.code, "%s: %s%s%s%s", address, trouble.text, word ? " (" : "",
               trouble.word, word ? ")" : "");
-    if (strcmp(trouble.word, "MOVED") == 0 && redis->slot >= 0) /* it is looked for again */
-        trouble.reaction = TAKT_REDIS_RECONNECT;
     if (trouble.reaction == TAKT_REDIS_RECONNECT && !redis->closing)
         takt_redis_connection_leave(redis->connection, false, trouble.code, trouble.text);
     return trouble.code;

@@ -42,8 +42,9 @@ typedef struct takt_redis_options {
     /* A node of the URL's cluster to connect to, instead of the URL's own server. NULL: none. */
     const takt_redis_address *at;
     /* The key that all commands are about, or one with the same hash tag: in a cluster the client
-     * connects to the node that has it. Its user needs CLUSTER SLOTS then; a user who may not run
-     * it, and a server that is no cluster, are left as they are. NULL: none. */
+     * connects to the node that has it, or to the one that it was moved to before the rest of its
+     * slot. Its user needs CLUSTER SLOTS, XRANGE and ASKING then; a user who may not run CLUSTER
+     * SLOTS, and a server that is no cluster, are left as they are. NULL: none. */
     const char *key;
 
     /* The connection is ready for commands. */

@@ -181,10 +181,10 @@ static void connect_now(takt_redis_connection *connection)
     int code;
 
     takt_redis_url_address(connection->url, connection->at);
-    takt_pace_note(connection->pace, uv_now(connection->loop));
     connection->state = SESSION;
     code = takt_redis_session_connect(connection->session, connection->url, connection->attempts++,
                                       &error);
+    takt_pace_note(connection->pace, takt_pace_now_ms());
     if (code == 0)
         return;
     pause_now(connection);

@@ -25,7 +25,8 @@ static void judge_role(takt_redis_trouble *trouble, const takt_reply *reply)
         *trouble = (takt_redis_trouble){
             TAKT_REDIS_RECONNECT, TAKT_E_STORE,
             "it is a replica: the Sentinels still name it, or have not promoted another one yet",
-            ""};
+            "",
+            false};
     if (strcmp(trouble->word, "NOPERM") == 0)
         trouble->text = "our user may not ask whether it is the primary: grant it +role, with ACL "
                         "SETUSER there and on every server that may be promoted";

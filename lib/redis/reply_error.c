@@ -12,6 +12,8 @@
     "grant it what takt needs, with ACL SETUSER there: ~takt:* &takt:* +evalsha +script|load and " \
     "the other commands that docs/redis.md lists"
 
+#define KEY "key"
+
 /* A row matches a text that begins with `word` and contains `part`, if any. */
 static const struct row {
     const char *word;
@@ -26,12 +28,16 @@ static const struct row {
 
     /* errors about the login */
     {"NOAUTH", NULL, TAKT_REDIS_RECONNECT, TAKT_E_STORE_ACCESS,
-     "it wants a password: write it in the URL, set $TAKT_REDIS_PASSWORD, or name a file with "
+     "it requires a password: write it in the URL, set $TAKT_REDIS_PASSWORD, or name a file with "
      "?password_file=FILE"},
     {"WRONGPASS", NULL, TAKT_REDIS_RECONNECT, TAKT_E_STORE_ACCESS,
-     "it knows no such user with this password, or the user is switched off: see ACL LIST there"},
-    {"NOPERM", "key", TAKT_REDIS_FAIL_CALL, TAKT_E_STORE_ACCESS,
-     "our user may not touch keys or channels of takt: " GRANT},
+     "the user or the password is wrong, or the user is off: see ACL LIST there"},
+    {"NOPERM", "'wait'", TAKT_REDIS_FAIL_CALL, TAKT_E_STORE_ACCESS,
+     "our user may not run WAIT, which replicas= in the URL needs: grant it +wait, with ACL "
+     "SETUSER "
+     "there"},
+    {"NOPERM", KEY, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE_ACCESS,
+     "our user has no permission for the keys or channels of takt: " GRANT},
     {"NOPERM", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE_ACCESS,
      "our user may not run a command that takt needs: " GRANT},
     {"ERR", "ACL failure in script", TAKT_REDIS_FAIL_CALL, TAKT_E_STORE_ACCESS,
@@ -39,39 +45,39 @@ static const struct row {
     {"ERR", "The user executing the script", TAKT_REDIS_FAIL_CALL, TAKT_E_STORE_ACCESS,
      "our user may not run a command that the scripts of takt need: " GRANT},
     {"ERR", "AUTH", TAKT_REDIS_RECONNECT, TAKT_E_STORE_ACCESS,
-     "it takes no password, or not for this user: leave the user and the password out"},
-    {"ERR", "Client sent AUTH", TAKT_REDIS_RECONNECT, TAKT_E_STORE_ACCESS,
-     "it takes no password: leave it out"},
-    {"ERR", "invalid password", TAKT_REDIS_RECONNECT, TAKT_E_STORE_ACCESS,
-     "it does not know this password"},
+     "it has no password, or none for this user: remove the user and the password"},
+    {"ERR", "invalid password", TAKT_REDIS_RECONNECT, TAKT_E_STORE_ACCESS, "the password is wrong"},
     {"DENIED", NULL, TAKT_REDIS_RECONNECT, TAKT_E_STORE_ACCESS,
      "it is in protected mode and takes connections from its own host only: give it a password or "
      "a user, or bind it to a private address"},
     {"ERR", "DB index", TAKT_REDIS_RECONNECT, TAKT_E_STORE_ACCESS,
-     "it has no database of that number: choose another one, or raise its \"databases\""},
+     "it has no database with this number: choose another one, or raise its \"databases\""},
     {"ERR", "SELECT is not allowed", TAKT_REDIS_RECONNECT, TAKT_E_STORE_ACCESS,
-     "a cluster has no numbered databases: leave the number out"},
+     "a cluster has no numbered databases: remove the number"},
     {"ERR", "max number of clients", TAKT_REDIS_RECONNECT, TAKT_E_STORE,
-     "it has as many clients as it takes: raise its \"maxclients\""},
+     "it has too many clients: raise its \"maxclients\""},
 
     /* errors about the server's state */
     {"READONLY", NULL, TAKT_REDIS_RECONNECT, TAKT_E_STORE,
-     "it is a replica and cannot be written to: name the primary"},
+     "it is a read-only replica: name the primary"},
+    {"ERR", "WAIT cannot be used", TAKT_REDIS_FAIL_CALL, TAKT_E_STORE,
+     "it has become a replica, so the award is not used"},
     {"MASTERDOWN", NULL, TAKT_REDIS_RECONNECT, TAKT_E_STORE,
      "it is a replica that has lost its primary"},
     {"LOADING", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE, "it is still loading its data"},
     {"BUSY", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE,
-     "it is busy with somebody's script (SCRIPT KILL there ends it)"},
+     "it is busy with a script (SCRIPT KILL there ends it)"},
     {"UNKILLABLE", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE,
-     "it is busy with a script that has written and cannot be ended"},
+     "it is busy with a script that has written, so it cannot be killed"},
     {"MISCONF", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE,
-     "it takes no writes because it cannot save its data to disk: see its log"},
+     "it refuses writes because it cannot save its data to disk: see its log"},
     {"NOREPLICAS", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE,
-     "it takes no writes because too few replicas follow it (min-replicas-to-write)"},
+     "it refuses writes because too few replicas follow it (min-replicas-to-write)"},
     {"OOM", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE_SPACE,
-     "its memory is full: raise its \"maxmemory\" (an evicting policy is no way out: it would "
-     "forget what was taken)"},
-    {"TRYAGAIN", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE, "the cluster is moving keys"},
+     "its memory is full: raise its \"maxmemory\" (not with an evicting policy: it would "
+     "delete ledgers)"},
+    {"TRYAGAIN", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE,
+     "the slot of a ledger is moving between nodes"},
     {"CLUSTERDOWN", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE, "the cluster is down"},
     {"MOVED", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE,
      "it is a node of a cluster, and the key is on another node: remove cluster=no"},
@@ -80,9 +86,9 @@ static const struct row {
 
     /* errors about the data */
     {"TAKT", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE,
-     "its scripts of takt are not those of this version"},
+     "its scripts of takt are from another version"},
     {"WRONGTYPE", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE_FORMAT,
-     "a key of takt holds something else: another program uses the same names"},
+     "a key of takt has another type: another program uses the same names"},
     {"ERR", "unknown command", TAKT_REDIS_FAIL_CALL, TAKT_E_STORE_ACCESS,
      "it lacks a command that takt needs (EVALSHA, SCRIPT LOAD): it is too old, renames it, or is "
      "a "
@@ -166,6 +172,8 @@ void takt_redis_judge(takt_redis_trouble *trouble, const char *text, size_t size
     trouble->code = row->code;
     trouble->text = row->text;
     copy_word(trouble->word, sizeof trouble->word, inside, size);
+    trouble->names =
+        strcmp(trouble->word, "NOPERM") == 0 && row->part != NULL && strcmp(row->part, KEY) == 0;
 }
 
 bool takt_redis_passes(const takt_redis_trouble *trouble, bool in_cluster)

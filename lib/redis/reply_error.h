@@ -24,6 +24,7 @@ typedef struct takt_redis_trouble {
     /* what is wrong and what to do about it, to follow "SERVER: "; static */
     const char *text;
     char word[24]; /* the error's first word; "" if servers do not use it */
+    bool names;    /* the user may not use the names of the call's keys or channels */
 } takt_redis_trouble;
 
 /* Whether a node of a cluster passes the error soon, and has done nothing: worth another attempt.

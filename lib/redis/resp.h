@@ -28,8 +28,8 @@ bool takt_resp_restart(takt_resp *resp);
  * with a static text in *why: the stream must not be read any further. */
 int takt_resp_feed(takt_resp *resp, const char *bytes, size_t size, const char **why);
 
-/* 1: *reply is the next reply, valid until the next call of a function here.  0: more bytes are
- * needed.  Else as takt_resp_feed. */
+/* 1: *reply is the next reply, valid until takt_resp_next or takt_resp_restart is called.  0: more
+ * bytes are needed.  Else as takt_resp_feed. */
 int takt_resp_next(takt_resp *resp, const takt_reply **reply, const char **why);
 
 /* Whether no part of a further reply has come: the reader can serve another stream. */

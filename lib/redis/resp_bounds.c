@@ -15,8 +15,8 @@
 const takt_resp_max takt_resp_of_scripts = {TAKT_RESP_DEPTH_MAX, TAKT_RESP_NODES_MAX,
                                             TAKT_RESP_BYTES_MAX, TAKT_E_STORE};
 
-static const char not_resp[] = "it sent something that is no reply of a Redis server";
-static const char too_large[] = "it sent a reply larger than any that is asked for";
+static const char not_resp[] = "it does not speak the protocol of Redis";
+static const char too_large[] = "its reply is larger than any that takt requests";
 
 static const takt_resp_max *max_of(const takt_resp_bounds *bounds)
 {

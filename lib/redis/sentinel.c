@@ -16,8 +16,7 @@
 #include "redis/sentinel_reply.h"
 #include "redis/session.h"
 
-/* A Sentinel that says nothing is asked again after this time and up to as much again: it may have
- * stopped. */
+/* A silent Sentinel is asked again after this time and up to as much again: it may have stopped. */
 #define LOOK_MS 10000
 
 #define CHANNEL "+switch-master"
@@ -144,8 +143,8 @@ static void connect_next(takt_redis_sentinel *sentinel)
 
     memcpy(sentinel->asked.host, seed->host, sizeof seed->host);
     sentinel->asked.port = seed->port;
-    takt_pace_note(sentinel->pace, uv_now(sentinel->timer.loop));
     code = takt_redis_session_connect(sentinel->session, &sentinel->asked, 0, &error);
+    takt_pace_note(sentinel->pace, takt_pace_now_ms());
     if (code == 0)
         return;
     note_trouble(sentinel, code, error.text);
@@ -228,7 +227,7 @@ static void on_pushed(void *data, const takt_reply *reply)
     switch (sentinel->answer) {
     case ANSWERS:
         takt_redis_session_leave(sentinel->session, true, TAKT_E_STORE,
-                                 "it sent an answer that nobody asked for");
+                                 "it sent an answer without a command");
         return;
     case ADDRESS:
         if (word != TAKT_SENTINEL_ADDRESS) {
@@ -239,7 +238,8 @@ static void on_pushed(void *data, const takt_reply *reply)
         on_address(sentinel, &named);
         return;
     default:
-        /* a user who may not subscribe learns of a move when the server is lost, or at a look */
+        /* a user who may not subscribe learns of a move when the server is lost, or at the next
+         * question */
         if (++sentinel->answer < ANSWERS)
             return;
         if (sentinel->asking)

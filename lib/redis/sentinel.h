@@ -28,7 +28,7 @@ typedef struct takt_redis_sentinel_events {
     void (*closed)(void *data); /* after takt_redis_sentinel_close: it is freed */
 } takt_redis_sentinel_events;
 
-/* Asks nobody yet. The url, the trust and the pace must outlive it. NULL: no memory. */
+/* Does not ask yet. The url, the trust and the pace must outlive it. NULL: no memory. */
 takt_redis_sentinel *takt_redis_sentinel_open(uv_loop_t *loop, const takt_redis_url *url,
                                               takt_tls_trust *trust, uint64_t timeout_ms,
                                               takt_pace *pace,

@@ -260,7 +260,7 @@ static void greet_tls(takt_redis_session *session)
     char text[TAKT_TLS_TEXT_SIZE];
     int result = takt_tls_greet(session->tls, text);
 
-    send_tls(session); /* also sends the alert that tells the server the reason */
+    send_tls(session); /* also sends the alert with the reason */
     if (session->state != TLS_GREETING)
         return;
     if (result < 0)
@@ -318,7 +318,7 @@ static void on_reply(takt_redis_session *session, const takt_reply *reply)
         give_up(session, &trouble);
     } else {
         takt_redis_session_leave(session, true, TAKT_E_STORE,
-                                 "it sent an answer that nobody asked for");
+                                 "it sent an answer without a command");
     }
 }
 

@@ -14,7 +14,7 @@
 
 /* ---- slots ----------------------------------------------------------------------------------- */
 
-/* CRC-16/XMODEM, as the specification of Redis Cluster has it. */
+/* CRC-16/XMODEM, as specified for Redis Cluster. */
 static unsigned crc16(const char *bytes, size_t size)
 {
     unsigned sum = 0;
@@ -62,9 +62,8 @@ static bool read_host(takt_redis_address *address, const char *host, size_t size
     return true;
 }
 
-/* [HOST, PORT, ...] */
-static bool read_node(takt_redis_address *address, const takt_reply *node,
-                      const takt_redis_address *asked)
+bool takt_redis_slot_node_read(takt_redis_address *address, const takt_reply *node,
+                               const takt_redis_address *asked)
 {
     if (node->type != TAKT_REPLY_ARRAY || node->count < 2 ||
         (node[1].type != TAKT_REPLY_STRING && node[1].type != TAKT_REPLY_NIL) ||
@@ -118,7 +117,8 @@ static int read_range(takt_redis_slot_map *map, const takt_reply *range,
     if (range->type != TAKT_REPLY_ARRAY || range->count < 3 ||
         range[1].type != TAKT_REPLY_INTEGER || range[2].type != TAKT_REPLY_INTEGER ||
         range[1].integer < 0 || range[2].integer < range[1].integer ||
-        range[2].integer >= TAKT_REDIS_SLOTS || !read_node(&primary, &range[3], asked))
+        range[2].integer >= TAKT_REDIS_SLOTS ||
+        !takt_redis_slot_node_read(&primary, &range[3], asked))
         return TAKT_E_STORE;
     shard = find_shard(map, &primary);
     if (shard < 0)

@@ -41,6 +41,10 @@ int takt_redis_slot(const char *key, size_t size);
 int takt_redis_slot_map_read(takt_redis_slot_map *map, const takt_reply *reply,
                              const takt_redis_address *asked);
 
+/* Reads a node of such an answer, [HOST, PORT, ...]; false: it is malformed. */
+bool takt_redis_slot_node_read(takt_redis_address *address, const takt_reply *node,
+                               const takt_redis_address *asked);
+
 /* The node that has the slot; NULL: none is known. Valid until the map changes. */
 const takt_redis_address *takt_redis_slot_map_find(const takt_redis_slot_map *map, int slot);
 
@@ -49,7 +53,7 @@ bool takt_redis_slot_map_set(takt_redis_slot_map *map, int slot, const takt_redi
 
 void takt_redis_slot_map_close(takt_redis_slot_map *map);
 
-/* What an error reply says of the place of a key. */
+/* The place of a key, as an error reply states it. */
 typedef struct takt_redis_redirection {
     bool ask; /* ASK: for this one call. MOVED: from now on */
     int slot;

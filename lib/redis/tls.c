@@ -21,7 +21,7 @@ struct takt_tls {
     BIO *in, *out; /* owned by the SSL */
 };
 
-/* ---- whom we trust --------------------------------------------------------------------------- */
+/* ---- trust ----------------------------------------------------------------------------------- */
 
 /* A key with a pass phrase must not make the library ask at the terminal. */
 static int no_pass_phrase(char *buffer, int size, int writing, void *data)
@@ -166,7 +166,7 @@ static int judge(takt_tls *tls, int result, char text[TAKT_TLS_TEXT_SIZE])
     if (error == SSL_ERROR_ZERO_RETURN)
         snprintf(text, TAKT_TLS_TEXT_SIZE, "it closed the connection");
     else if (verdict != X509_V_OK)
-        snprintf(text, TAKT_TLS_TEXT_SIZE, "its certificate is not to be trusted: %s",
+        snprintf(text, TAKT_TLS_TEXT_SIZE, "its certificate is not trusted: %s",
                  takt_openssl.X509_verify_cert_error_string(verdict));
     else
         snprintf(text, TAKT_TLS_TEXT_SIZE, "TLS failed: %s",

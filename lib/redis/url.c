@@ -223,7 +223,7 @@ static int read_server(takt_redis_url *url, bool sentinels, part from, takt_erro
             return bad(error,
                        "the user or the password is badly encoded or too long; " HOW_TO_ENCODE);
         if (url->authenticates && url->password[0] == '\0')
-            return bad(error, "the password is empty: leave the \":\" out");
+            return bad(error, "the password is empty: remove the \":\"");
         if (memchr(login.at, '/', login.size) || memchr(login.at, '@', login.size))
             return bad(error, HOW_TO_ENCODE);
     }
@@ -236,7 +236,7 @@ static int read_path(takt_redis_url *url, part from, takt_error *error)
         from.at += 2;
         from.size -= 2;
         if (from.size == 0 || from.at[0] != '/')
-            return bad(error, "a socket lies on this host: write unix:PATH or unix:///PATH");
+            return bad(error, "a socket is on this host: write unix:PATH or unix:///PATH");
     }
     if (from.size == 0 || from.size > TAKT_REDIS_SOCKET_MAX)
         return bad(error, "write unix:PATH, the path of the server's socket, at most 107 bytes");
@@ -386,7 +386,7 @@ int takt_redis_url_parse(takt_redis_url *url, takt_redis_transport transport, bo
                    "several hosts are nodes of a cluster: with cluster=no write one of them");
     if (takt_redis_url_lists_nodes(url) && url->db != 0)
         return bad(error, "several hosts are nodes of a cluster, which has no numbered databases: "
-                          "leave the number out");
+                          "remove the number");
     if ((url->cert[0] != '\0') != (url->key[0] != '\0'))
         return bad(error, "cert= and key= go together");
     return 0;

@@ -1,8 +1,8 @@
 /*
- * counter.c: the tickets of one ledger, and who gets them.
+ * counter.c: the tickets of one ledger, and which desk gets them.
  *
- * Desks take turns: the one that was served goes to the end.  So a program with a million waiters
- * does not hold up one with three.
+ * Desks take turns: a desk that was served goes to the end. So a program with a million waiters
+ * does not delay one with three.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,11 +36,23 @@ takt_queue *takt_counter_queue(const takt_counter *counter)
 {
     takt_scheduler *scheduler = &counter->relays->client->scheduler;
     const takt_limit *limit = limit_of(counter);
-    takt_queue *queue = takt_registry_queue(scheduler, limit, key_of(counter));
+    takt_queue *queue =
+        takt_registry_tenant(scheduler, limit, key_of(counter), takt_counter_tenant(counter),
+                             counter->weight > 0 ? counter->weight : 1);
 
     if (queue != NULL && queue->limit != limit)
         takt_renew_queue(scheduler, queue, limit);
     return queue;
+}
+
+const takt_limit *takt_counter_limit(const takt_counter *counter)
+{
+    return limit_of(counter);
+}
+
+static takt_relay_kind kind_of(const takt_permit *permit)
+{
+    return (takt_relay_kind){permit->cost, permit->more, permit->priority};
 }
 
 takt_counter *takt_counter_of(takt_relays *relays, const takt_limit *limit, const void *name,
@@ -79,15 +91,15 @@ static void free_if_idle(takt_counter *counter)
 
 /* ---- tickets ------------------------------------------------------------------------- */
 
-static takt_ticket_class *find_class(const takt_counter *counter, int32_t cost, int32_t priority)
+static takt_ticket_class *find_class(const takt_counter *counter, takt_relay_kind kind)
 {
     for (int i = 0; i < counter->class_count; i++)
-        if (counter->classes[i].cost == cost && counter->classes[i].priority == priority)
+        if (takt_relay_alike(counter->classes[i].kind, kind))
             return &counter->classes[i];
     return NULL;
 }
 
-/* The tickets of classes that move in memory are in rings whose heads move with them. */
+/* When classes move in memory, the heads of their rings of tickets move too. */
 static void move_class(takt_ticket_class *to, takt_ticket_class *from)
 {
     takt_link tickets;
@@ -100,9 +112,9 @@ static void move_class(takt_ticket_class *to, takt_ticket_class *from)
     takt_list_move(&to->first, &tickets);
 }
 
-static takt_ticket_class *class_of(takt_counter *counter, int32_t cost, int32_t priority)
+static takt_ticket_class *class_of(takt_counter *counter, takt_relay_kind kind)
 {
-    takt_ticket_class *class = find_class(counter, cost, priority), *grown;
+    takt_ticket_class *class = find_class(counter, kind), *grown;
 
     if (class != NULL)
         return class;
@@ -118,7 +130,7 @@ static takt_ticket_class *class_of(takt_counter *counter, int32_t cost, int32_t 
         counter->class_room = room;
     }
     class = &counter->classes[counter->class_count++];
-    *class = (takt_ticket_class){.cost = cost, .priority = priority};
+    *class = (takt_ticket_class){.kind = kind};
     takt_list_init(&class->first);
     return class;
 }
@@ -147,30 +159,35 @@ takt_ticket *takt_counter_new_ticket(takt_counter *counter)
 
 static int64_t target_of(const takt_counter *counter, const takt_ticket_class *class)
 {
-    return limit_of(counter)->numbers.max_waiting > 0 ? class->wanted
-                                                      : takt_min(class->wanted, TAKT_TICKETS_MAX);
+    return limit_of(counter)->numbers.max_waiting > 0
+               ? class->wanted
+               : takt_min(class->wanted, takt_max(TAKT_TICKETS_MAX, counter->programs));
 }
 
 static bool add_ticket(takt_counter *counter, takt_queue *queue, takt_ticket_class *class)
 {
-    takt_ticket *ticket = takt_counter_new_ticket(counter);
+    takt_relays *relays = counter->relays;
+    takt_ticket *ticket =
+        relays->tickets < TAKT_TICKETS_OF_ALL_MAX ? takt_counter_new_ticket(counter) : NULL;
 
     if (ticket == NULL)
         return false;
     takt_list_append(&class->first, &ticket->link);
     class->count++;
-    takt_acquire_ticket(counter->relays->client, queue, &ticket->permit, class->cost,
-                        class->priority, on_ticket);
+    relays->tickets++;
+    takt_acquire_ticket(relays->client, queue, &ticket->permit, class->kind.cost, class->kind.more,
+                        class->kind.priority, on_ticket);
     return true;
 }
 
 /* The newest ticket leaves. */
-static void drop_ticket(takt_ticket_class *class)
+static void drop_ticket(takt_counter *counter, takt_ticket_class *class)
 {
     takt_ticket *ticket = TAKT_HOLDER(class->first.previous, takt_ticket, link);
 
     takt_list_remove(&ticket->link);
     class->count--;
+    counter->relays->tickets--;
     takt_release(&ticket->permit);
     free(ticket);
 }
@@ -183,7 +200,7 @@ static int fit(takt_counter *counter)
         takt_ticket_class *class = &counter->classes[i];
         int64_t target = target_of(counter, class);
         while (class->count > target)
-            drop_ticket(class);
+            drop_ticket(counter, class);
         if (class->count < target && queue == NULL)
             queue = takt_counter_queue(counter);
         while (class->count < target)
@@ -199,10 +216,34 @@ static int fit(takt_counter *counter)
 static void want(takt_desk *desk, int sign)
 {
     for (int i = 0; i < desk->want_count; i++) {
-        takt_ticket_class *class =
-            find_class(desk->counter, desk->wants[i].cost, desk->wants[i].priority);
+        takt_ticket_class *class = find_class(desk->counter, desk->wants[i].kind);
         if (class != NULL)
             class->wanted += sign * desk->wants[i].count;
+    }
+}
+
+static void end_presence(takt_desk *desk)
+{
+    takt_presence_end(desk->relay->relays->client, desk->presence);
+    desk->counter->programs -= desk->presence != NULL;
+    desk->presence = NULL;
+}
+
+/* Counts the program among those that wait, or no longer. */
+static void note_presence(takt_desk *desk)
+{
+    takt_client *client = desk->relay->relays->client;
+    takt_queue *queue;
+    bool waits = false;
+
+    for (int i = 0; i < desk->want_count; i++)
+        waits |= desk->wants[i].count > 0;
+    if (waits && desk->presence == NULL) {
+        queue = takt_counter_queue(desk->counter);
+        desk->presence = queue != NULL ? takt_presence_begin(client, desk->relay, queue) : NULL;
+        desk->counter->programs += desk->presence != NULL;
+    } else if (!waits) {
+        end_presence(desk);
     }
 }
 
@@ -227,21 +268,28 @@ int takt_counter_state(takt_desk *desk, const takt_relay_class *wants, int count
     memcpy(desk->wants, wants, (size_t)count * sizeof *wants);
     desk->want_count = count;
     for (int i = 0; i < desk->unseen_count; i++) {
-        takt_relay_class *class =
-            takt_relay_find(desk->wants, count, desk->unseen[i].cost, desk->unseen[i].priority);
+        takt_relay_class *class = takt_relay_find(desk->wants, count, desk->unseen[i].kind);
         if (class != NULL && class->count > 0)
             class->count--;
         unseen += desk->unseen[i].holds;
     }
     for (int i = 0; i < count; i++)
-        if (class_of(desk->counter, wants[i].cost, wants[i].priority) == NULL) {
+        if (class_of(desk->counter, wants[i].kind) == NULL) {
             desk->want_count = i;
             want(desk, 1);
+            note_presence(desk);
             return TAKT_E_NOMEM;
         }
     want(desk, 1);
+    note_presence(desk);
     free_held(desk, holding + unseen);
-    return fit(desk->counter);
+    if (fit(desk->counter) == 0)
+        return 0;
+    want(desk, -1);
+    desk->want_count = 0;
+    note_presence(desk);
+    (void)fit(desk->counter);
+    return TAKT_E_NOMEM;
 }
 
 void takt_counter_leave(takt_desk *desk)
@@ -249,6 +297,7 @@ void takt_counter_leave(takt_desk *desk)
     takt_counter *counter = desk->counter;
 
     want(desk, -1);
+    end_presence(desk);
     free_held(desk, 0);
     takt_list_remove(&desk->at_counter);
     takt_list_remove(&desk->report);
@@ -263,14 +312,12 @@ void takt_counter_leave(takt_desk *desk)
 
 static takt_relay_class *want_of(takt_desk *desk, const takt_permit *permit)
 {
-    takt_relay_class *class =
-        takt_relay_find(desk->wants, desk->want_count, permit->cost, permit->priority);
+    takt_relay_class *class = takt_relay_find(desk->wants, desk->want_count, kind_of(permit));
 
     return class != NULL && class->count > 0 ? class : NULL;
 }
 
-/* The desk whose turn it is; newest: the one that was the last to say that it waits.  NULL: nobody
- * waits any more. */
+/* The desk whose turn it is; newest: the desk that stated its waiters last. NULL: no desk waits. */
 static takt_desk *choose(const takt_counter *counter, const takt_permit *permit, bool newest)
 {
     takt_desk *chosen = NULL;
@@ -299,7 +346,7 @@ static bool note_unseen(takt_desk *desk, const takt_permit *permit, int64_t inde
         desk->unseen_room = room;
     }
     desk->unseen[desk->unseen_count++] =
-        (takt_unseen){index, permit->cost, permit->priority, permit->hold_count > 0};
+        (takt_unseen){index, kind_of(permit), permit->hold_count > 0};
     return true;
 }
 
@@ -314,9 +361,12 @@ void takt_counter_hold(takt_desk *desk, takt_ticket *ticket)
 /* Gives the slot back: its cost, and the permit with it. */
 static void hand_back(takt_counter *counter, takt_ticket *ticket)
 {
+    takt_payer payer = {takt_counter_tenant(counter), counter->weight > 0 ? counter->weight : 1,
+                        ticket->permit.priority};
+
     if (ticket->permit.slot_at_us > 0 && !ticket->permit.uncharged)
-        takt_settle_ticket(counter->relays->client, limit_of(counter), key_of(counter),
-                           ticket->permit.slot_at_us, ticket->permit.cost);
+        takt_settle_ticket(counter->relays->client, limit_of(counter), key_of(counter), payer,
+                           ticket->permit.slot_at_us, ticket->permit.cost, ticket->permit.more);
     takt_release(&ticket->permit);
     free(ticket);
 }
@@ -334,8 +384,9 @@ static void deal(takt_counter *counter, takt_ticket_class *class, takt_ticket *t
     desk->relay->index = desk->index = index;
     want_of(desk, permit)->count--;
     class->wanted--;
+    note_presence(desk);
     desk->slots[desk->slot_count++] =
-        (takt_relay_slot){permit->slot_at_us, permit->cost, permit->priority, permit->fence};
+        (takt_relay_slot){permit->slot_at_us, kind_of(permit), permit->fence};
     takt_list_remove(&desk->at_counter);
     takt_list_append(&counter->desks, &desk->at_counter);
     takt_report_ask(desk);
@@ -347,37 +398,73 @@ static void deal(takt_counter *counter, takt_ticket_class *class, takt_ticket *t
     }
 }
 
-/* The store has failed, or the agent is closing: nobody waits here any longer. */
+/* The program's waiters leave, for that reason. */
+static void fail(takt_desk *desk, int status)
+{
+    want(desk, -1);
+    desk->want_count = 0;
+    note_presence(desk);
+    desk->failed = status;
+    takt_report_ask(desk);
+}
+
+/* The store has failed, or the agent is closing: all waiters leave. */
 static void send_away(takt_counter *counter, int status)
 {
     for (takt_link *at = counter->desks.next; at != &counter->desks; at = at->next) {
         takt_desk *desk = TAKT_HOLDER(at, takt_desk, at_counter);
-        if (desk->want_count == 0)
-            continue;
-        want(desk, -1);
-        desk->want_count = 0;
-        desk->failed = status;
-        takt_report_ask(desk);
+        if (desk->want_count > 0)
+            fail(desk, status);
     }
     (void)fit(counter);
+}
+
+/* The numbers in force never give that cost.  Programs that have others learn them by a report, and
+ * refuse their waiters themselves. */
+static void refuse_cost(const takt_counter *counter, takt_ticket_class *class)
+{
+    for (takt_link *at = counter->desks.next; at != &counter->desks; at = at->next) {
+        takt_desk *desk = TAKT_HOLDER(at, takt_desk, at_counter);
+        takt_relay_class *wanted = takt_relay_find(desk->wants, desk->want_count, class->kind);
+        if (wanted == NULL || wanted->count == 0)
+            continue;
+        class->wanted -= wanted->count;
+        wanted->count = 0;
+        note_presence(desk);
+        if (takt_report_is_newer(desk))
+            takt_report_ask(desk);
+        else
+            fail(desk, TAKT_E_COST);
+    }
+}
+
+void takt_counter_drain(takt_counter *counter)
+{
+    send_away(counter, TAKT_E_STORE);
 }
 
 static void on_ticket(takt_permit *permit, int status)
 {
     takt_ticket *ticket = (takt_ticket *)permit;
     takt_counter *counter = ticket->counter;
-    takt_ticket_class *class = find_class(counter, permit->cost, permit->priority);
+    takt_ticket_class *class = find_class(counter, kind_of(permit));
     takt_desk *desk;
 
     takt_list_remove(&ticket->link);
     class->count--;
+    counter->relays->tickets--;
     if (status == 0) {
         deal(counter, class, ticket);
+    } else if (status == TAKT_E_COST) {
+        refuse_cost(counter, class);
+        takt_release(permit);
+        free(ticket);
     } else {
         desk = status == TAKT_E_FULL ? choose(counter, permit, true) : NULL;
         if (desk != NULL) {
             want_of(desk, permit)->count--;
             class->wanted--;
+            note_presence(desk);
             desk->refused++;
             takt_report_ask(desk);
         } else if (status != TAKT_E_FULL) {
@@ -386,7 +473,8 @@ static void on_ticket(takt_permit *permit, int status)
         takt_release(permit);
         free(ticket);
     }
-    (void)fit(counter);
+    if (fit(counter) != 0) /* without tickets nothing would come: they state their waiters again */
+        send_away(counter, TAKT_E_NOMEM);
     free_if_idle(counter);
 }
 

@@ -1,5 +1,5 @@
 /*
- * desk.c: the desks of a program: what it has said of one ledger each.
+ * desk.c: the desks of a program: each has what the program stated about one ledger.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,14 +40,13 @@ takt_desk *takt_relay_desk_at(takt_relay *relay, const char *id, size_t id_size,
                               size_t key_size)
 {
     int64_t number = takt_relay_id(id, id_size);
-    char name[TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX + 1];
+    char name[TAKT_RELAY_NAME_MAX];
     const takt_brought_limit *limit;
     takt_entry *entry;
     takt_desk *desk;
     size_t size;
 
-    if (number == 0 || number > relay->limit_count || key_size > TAKT_KEY_SIZE_MAX ||
-        memchr(key, '\0', key_size) != NULL)
+    if (number == 0 || number > relay->limit_count || !takt_relay_is_key(key, key_size))
         return NULL;
     limit = relay->limits[number - 1];
     size = strlen(limit->limit.name) + 1;

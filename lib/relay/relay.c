@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "base/integers.h"
+#include "core/tenants.h"
 
 #define LIMITS_MAX 100000 /* that one program may define */
 
@@ -26,6 +27,7 @@ int takt_relays_open(takt_relays **relays, takt_client *client, const char *name
     snprintf(opened->name_space, sizeof opened->name_space, "%s", name_space);
     takt_list_init(&opened->relays);
     takt_report_begin(opened);
+    takt_relay_call_probe(client);
     *relays = opened;
     return 0;
 }
@@ -62,6 +64,31 @@ size_t takt_relays_held(const takt_relays *relays)
     return relays != NULL ? relays->held : 0;
 }
 
+size_t takt_relays_waiting(const takt_relays *relays, takt_relays_visit visit, void *data)
+{
+    int64_t all = 0;
+
+    for (size_t i = 0; relays != NULL && i < relays->counters.used; i++)
+        for (takt_entry *entry = relays->counters.buckets[i]; entry != NULL; entry = entry->next) {
+            const takt_counter *counter = TAKT_HOLDER(entry, takt_counter, entry);
+            int64_t waiting = 0;
+            for (int class = 0; class < counter->class_count; class ++)
+                waiting += counter->classes[class].wanted;
+            if (waiting > 0 && visit != NULL)
+                visit(data, counter->key, counter->key + counter->name_size + 1);
+            all += waiting;
+        }
+    return (size_t)all;
+}
+
+void takt_relays_drain(takt_relays *relays)
+{
+    relays->draining = true;
+    for (size_t i = 0; i < relays->counters.used; i++)
+        for (takt_entry *entry = relays->counters.buckets[i]; entry != NULL; entry = entry->next)
+            takt_counter_drain(TAKT_HOLDER(entry, takt_counter, entry));
+}
+
 int takt_relay_open(takt_relay **relay, takt_relays *relays, takt_relay_send send, void *data)
 {
     takt_relay *opened = calloc(1, sizeof *opened);
@@ -94,30 +121,34 @@ void takt_relay_close(takt_relay *relay)
     free(relay);
 }
 
+int takt_relay_is_busy(const takt_relay *relay)
+{
+    return relay != NULL && relay->call_count >= TAKT_RELAY_CALLS_MAX;
+}
+
 /* ---- limits -------------------------------------------------------------------------- */
 
-/* The limit of that name and these numbers, made if nobody has said so yet. */
-static takt_brought_limit *limit_of(takt_client *client, const char *name,
-                                    const takt_numbers *numbers)
+/* The limit of that name and these numbers: that of another program, or a new one. NULL: the
+ * numbers are malformed, or there is no memory. */
+static takt_brought_limit *limit_of(takt_client *client, const char *name, const char *written,
+                                    size_t size)
 {
     takt_brought_limit *limit;
+    takt_numbers numbers;
 
     for (limit = client->brought; limit != NULL; limit = limit->next)
-        if (strcmp(limit->limit.name, name) == 0 &&
-            limit->limit.numbers.revision == numbers->revision &&
-            limit->limit.numbers.lookahead_us == numbers->lookahead_us &&
-            limit->limit.numbers.max_waiting == numbers->max_waiting &&
-            limit->limit.numbers.when_full == numbers->when_full &&
-            limit->limit.numbers.concurrency == numbers->concurrency &&
-            limit->limit.numbers.lease_us == numbers->lease_us &&
-            memcmp(&limit->limit.numbers.adapt, &numbers->adapt, sizeof numbers->adapt) == 0 &&
-            takt_numbers_same(&limit->limit.numbers, numbers))
+        if (strcmp(limit->limit.name, name) == 0 && limit->size == size &&
+            memcmp(limit->written, written, size) == 0)
             return limit;
-    limit = calloc(1, sizeof *limit);
+    if (!takt_relay_read_numbers(&numbers, written, size))
+        return NULL;
+    limit = calloc(1, sizeof *limit + size);
     if (limit == NULL)
         return NULL;
     memcpy(limit->limit.name, name, strlen(name) + 1);
-    limit->limit.numbers = *numbers;
+    memcpy(limit->written, written, size);
+    limit->size = size;
+    limit->limit.numbers = numbers;
     limit->limit.priority = TAKT_PRIORITY_DEFAULT;
     limit->limit.on_store_failure = TAKT_ON_STORE_FAILURE_CLOSED; /* the programs decide */
     limit->limit.mode = TAKT_MODE_ENFORCE;
@@ -130,16 +161,16 @@ static takt_brought_limit *limit_of(takt_client *client, const char *name,
 static bool define(takt_relay *relay, const char *const *words, const size_t *sizes)
 {
     char name[TAKT_NAME_SIZE_MAX + 1] = "";
-    takt_numbers numbers;
     takt_brought_limit *limit;
 
     if (sizes[3] == 0 || sizes[3] > TAKT_NAME_SIZE_MAX || memchr(words[3], '\0', sizes[3]) ||
         relay->limit_count == LIMITS_MAX ||
-        takt_relay_id(words[2], sizes[2]) != relay->limit_count + 1 ||
-        !takt_relay_read_numbers(&numbers, words[4], sizes[4]))
+        takt_relay_id(words[2], sizes[2]) != relay->limit_count + 1)
         return false;
     memcpy(name, words[3], sizes[3]);
-    limit = limit_of(relay->relays->client, name, &numbers);
+    limit = limit_of(relay->relays->client, name, words[4], sizes[4]);
+    if (limit == NULL)
+        return false;
     if (relay->limit_count == relay->limit_room) {
         int64_t room = relay->limit_room > 0 ? 2 * relay->limit_room : 8;
         takt_brought_limit **grown = realloc(relay->limits, (size_t)room * sizeof *grown);
@@ -148,8 +179,6 @@ static bool define(takt_relay *relay, const char *const *words, const size_t *si
         relay->limits = grown;
         relay->limit_room = room;
     }
-    if (limit == NULL)
-        return false;
     relay->limits[relay->limit_count++] = limit;
     return true;
 }
@@ -161,9 +190,8 @@ static int read_wants(takt_reader *reader, takt_relay_class *wants)
     int count = 0;
 
     while (!reader->bad && reader->at < reader->end && count < TAKT_RELAY_CLASSES_MAX) {
-        wants[count].count = takt_relay_read(reader, 1, TAKT_EXACT_MAX);
-        wants[count].cost = (int32_t)takt_relay_read(reader, 1, TAKT_COST_MAX);
-        wants[count].priority = (int32_t)takt_relay_read(reader, 0, TAKT_PRIORITY_MAX);
+        wants[count].count = takt_relay_read(reader, 1, INT32_MAX);
+        wants[count].kind = takt_relay_read_kind(reader);
         count++;
     }
     return count;
@@ -187,15 +215,23 @@ static bool state(takt_relay *relay, const char *const *words, const size_t *siz
     int64_t seq = takt_relay_read(&reader, 0, INT64_MAX);
     int64_t seen = takt_relay_read(&reader, 0, INT64_MAX);
     int64_t holding = takt_relay_read(&reader, 0, TAKT_EXACT_MAX);
+    int64_t weight = takt_relay_read(&reader, 0, TAKT_TENANT_WEIGHT_MAX);
     int count = read_wants(&reader, wants);
 
     if (desk == NULL || !takt_read_done(&reader))
         return false;
     drop_seen(desk, seen);
+    if (count > 0)
+        desk->counter->weight = (int32_t)weight;
     desk->stated = ++relay->relays->stated;
     desk->seq = seq;
-    if (takt_counter_state(desk, wants, count, holding) < 0) {
+    if (relay->relays->draining && count > 0) {
+        desk->failed = TAKT_E_STORE;
+        count = 0;
+    }
+    if (takt_counter_state(desk, wants, count, holding) < 0)
         desk->failed = TAKT_E_NOMEM;
+    if (desk->failed != 0) {
         takt_report_ask(desk);
     } else if (seq > 0) {
         takt_report_ask_later(desk);
@@ -224,8 +260,8 @@ static int open_relay(takt_relay *relay, const char *const *words, const size_t 
                          "older one");
     if (sizes[3] != strlen(name_space) || memcmp(words[3], name_space, sizes[3]) != 0)
         return takt_fail(error, TAKT_E_INVALID,
-                         "this agent serves the namespace \"%s\", not \"%.*s\": start one whose "
-                         "policy names that one, with --listen, and name its socket",
+                         "this agent serves the namespace \"%s\", but the program's is \"%.*s\": "
+                         "name the same one in both policies, or use an agent of that namespace",
                          name_space, (int)takt_min((int64_t)sizes[3], TAKT_NAME_SIZE_MAX),
                          words[3]);
     relay->opened = true;

@@ -14,9 +14,17 @@
 #include <takt/relay.h>
 
 #include "client/client.h"
+#include "relay/presence.h"
 #include "store/agent/message.h"
 
-#define TAKT_TICKETS_MAX 1024 /* that wait, of one class; with max_waiting each waiter has one */
+/* Tickets that wait, of one class, unless more programs have waiters; with max_waiting each waiter
+ * has one. */
+#define TAKT_TICKETS_MAX 1024
+
+/* Tickets that wait, of all programs. More waiters fail for lack of memory. */
+#define TAKT_TICKETS_OF_ALL_MAX 1000000
+
+#define TAKT_RELAY_CALLS_MAX 256 /* under way for a connection, before it is busy */
 
 struct takt_relays {
     takt_client *client;
@@ -28,25 +36,29 @@ struct takt_relays {
     uv_idle_t turn;      /* runs while a desk has something to say */
     uv_prepare_t look;   /* runs while one is asking */
     size_t held;         /* permits of all programs */
+    size_t tickets;      /* that wait */
     int64_t stated;      /* the number of the last statement of any desk */
-    int handles;         /* handles to close */
+    bool draining;
+    int handles; /* handles to close */
 };
 
 /* The waiters of a counter that are alike. */
 typedef struct takt_ticket_class {
-    int32_t cost, priority;
+    takt_relay_kind kind;
     int64_t wanted;  /* by all desks */
     int64_t count;   /* tickets that wait */
     takt_link first; /* of these, the oldest first */
 } takt_ticket_class;
 
 typedef struct takt_counter {
-    takt_entry entry; /* the limit's name, a NUL, the key */
+    takt_entry entry; /* takt_relay_write_name (message.h) */
     takt_relays *relays;
     const takt_limit *limit; /* as the programs say it last */
+    int32_t weight;          /* of its tenant, likewise; 0: no program has said one */
     takt_link desks;         /* the next one to be served first */
     takt_ticket_class *classes;
     int class_count, class_room;
+    int64_t programs; /* that have waiters */
     size_t name_size;
     char key[];
 } takt_counter;
@@ -54,7 +66,7 @@ typedef struct takt_counter {
 /* A slot that a program may not have seen yet. */
 typedef struct takt_unseen {
     int64_t index;
-    int32_t cost, priority;
+    takt_relay_kind kind;
     bool holds; /* a permit is held with it */
 } takt_unseen;
 
@@ -66,15 +78,16 @@ typedef struct takt_desk {
     takt_link report; /* in one of the lists of takt_relays */
     takt_relay_class wants[TAKT_RELAY_CLASSES_MAX];
     int want_count;
+    takt_presence *presence; /* while it has waiters */
     takt_unseen *unseen;
     int unseen_count, unseen_room;
     takt_link held; /* tickets, the oldest first */
     int64_t held_count;
     int calls;            /* under way */
     int64_t stated;       /* the number of its last statement */
-    int64_t seq;          /* to be told in the next report; 0: nothing was asked */
-    takt_numbers numbers; /* of the limit, as this program says them */
-    /* to be told */
+    int64_t seq;          /* its report comes next; 0: none was requested */
+    takt_numbers numbers; /* of the limit, as this program stated them */
+    /* the next report has it */
     takt_relay_slot slots[TAKT_RELAY_SLOTS_MAX];
     int slot_count;
     int64_t index; /* of the last of these slots */
@@ -99,6 +112,7 @@ struct takt_relay {
     int64_t limit_count;
     int64_t limit_room;
     takt_link calls; /* under way: relay_call.c */
+    int call_count;
     bool opened;
     int64_t index; /* of the last slot that was given */
     takt_relay_send send;
@@ -107,8 +121,8 @@ struct takt_relay {
 
 /* ---- counter.c */
 
-/* The desk's program has said what it waits for and how much it holds, not counting slots that it
- * has not seen. */
+/* The program of the desk has stated its waiters and how many permits it holds, not counting slots
+ * that it has not seen.  0, or TAKT_E_NOMEM: none of its waiters wait. */
 int takt_counter_state(takt_desk *desk, const takt_relay_class *wants, int count, int64_t holding);
 
 /* The desk's waiters leave and its permits are free; frees the desk. */
@@ -118,17 +132,38 @@ void takt_counter_leave(takt_desk *desk);
 takt_counter *takt_counter_of(takt_relays *relays, const takt_limit *limit, const void *name,
                               size_t name_size);
 
-/* The queue of that ledger; NULL: no memory. */
+/* The queue of that ledger and tenant; NULL: no memory. */
 takt_queue *takt_counter_queue(const takt_counter *counter);
+
+/* The limit in force. */
+const takt_limit *takt_counter_limit(const takt_counter *counter);
+
+/* The tenant; NULL: none. */
+static inline const char *takt_counter_tenant(const takt_counter *counter)
+{
+    const char *tenant = takt_relay_tenant(counter->key, counter->entry.size);
+
+    return tenant[0] || counter->weight > 0 ? tenant : NULL;
+}
 
 /* Whether a permit is a ticket; if so its desk has lost it. */
 bool takt_counter_lost(takt_permit *permit);
+
+/* All waiters leave. */
+void takt_counter_drain(takt_counter *counter);
 
 /* A ticket that a try has got. */
 takt_ticket *takt_counter_new_ticket(takt_counter *counter);
 void takt_counter_hold(takt_desk *desk, takt_ticket *ticket);
 
 /* ---- report.c */
+
+/* Whether the valid numbers differ from the program's, and are not older: the report then has
+ * them. */
+bool takt_report_is_newer(const takt_desk *desk);
+
+/* Why a waiter or a call has failed with that status. */
+const char *takt_report_trouble(const takt_relays *relays, int status);
 
 /* The desk has something to say. */
 void takt_report_ask(takt_desk *desk);
@@ -145,7 +180,10 @@ void takt_report_send(takt_relay *relay, int count, const char *const *words, co
 /* Handles CALL, POLICY and APPLY.  False: malformed. */
 bool takt_relay_call(takt_relay *relay, int count, const char *const *words, const size_t *sizes);
 
-/* The calls under way have nobody left to answer. */
+/* Reads the stored policy, so that the client notices at once if the store is unreachable. */
+void takt_relay_call_probe(takt_client *client);
+
+/* The calls under way lose their receiver. */
 void takt_relay_call_leave(takt_relay *relay);
 
 /* ---- desk.c */
@@ -153,7 +191,7 @@ void takt_relay_call_leave(takt_relay *relay);
 /* The id that a word names; 0: it is none. */
 int64_t takt_relay_id(const char *id, size_t size);
 
-/* Frees a desk of which nothing is known any more. */
+/* Frees a desk without any state. */
 void takt_relay_desk_tidy(takt_desk *desk);
 
 /* The desk of a ledger, made if necessary; NULL: no memory, or the id is unknown. */

@@ -10,6 +10,7 @@
 #include "base/integers.h"
 #include "client/call.h"
 #include "client/try.h"
+#include "policy/unit_text.h"
 #include "relay/relay.h"
 #include "scheduler/registry.h"
 #include "store/policy_record.h"
@@ -48,6 +49,7 @@ static relay_call *begin(takt_relay *relay, int64_t number, size_t text_size)
     call->client = relay->relays->client;
     call->number = number;
     takt_list_append(&relay->calls, &call->link);
+    relay->call_count++;
     return call;
 }
 
@@ -64,18 +66,13 @@ static void send_answer(const relay_call *call, const char *numbers, size_t size
     takt_report_send(call->relay, 5, words, sizes);
 }
 
-static const char *trouble_of(const relay_call *call, int status)
-{
-    const char *trouble = call->client->store->trouble;
-
-    return takt_is_of_store(status) && trouble != NULL ? trouble : takt_strerror(status);
-}
-
 static void end(relay_call *call)
 {
     takt_desk *desk = call->desk;
 
     takt_list_remove(&call->link);
+    if (call->relay != NULL)
+        call->relay->call_count--;
     free(call);
     if (desk == NULL)
         return;
@@ -103,6 +100,18 @@ static int64_t take(relay_call *call, int status, int64_t *fence)
     return queue != NULL ? queue->holding.leased_until_us : 0;
 }
 
+/* Programs name the units of their policies themselves: a standing has them by number. */
+static void number_units(const takt_counter *counter, const takt_standing *standing,
+                         takt_standing *numbered)
+{
+    *numbered = *standing;
+    for (int i = 0; i < numbered->rule_count; i++) {
+        int unit = takt_unit_named_in(takt_counter_limit(counter), numbered->rules[i].unit);
+        if (unit >= 0)
+            numbered->rules[i].unit = takt_unit_name((takt_unit)unit);
+    }
+}
+
 static void on_answered(takt_call *taken, int status, const takt_standing *standing)
 {
     relay_call *call = (relay_call *)taken;
@@ -116,9 +125,13 @@ static void on_answered(takt_call *taken, int status, const takt_standing *stand
         takt_relay_write(&writer, status == 0 && standing == NULL ? TAKT_E_STORE : status);
         takt_relay_write(&writer, fence);
         takt_relay_write(&writer, takt_max(leased_us, 0));
-        takt_relay_write_standing(&writer, standing != NULL ? standing : &none);
+        if (standing != NULL)
+            number_units(call->desk->counter, standing, &none);
+        takt_relay_write_standing(&writer, &none);
         send_answer(call, text, (size_t)(writer.at - text),
-                    standing != NULL ? standing->reason : trouble_of(call, status), "", 0);
+                    standing != NULL ? standing->reason
+                                     : takt_report_trouble(call->relay->relays, status),
+                    "", 0);
     }
     end(call);
 }
@@ -131,8 +144,10 @@ static void on_policy(takt_store_call *stored)
     takt_writer writer = {text, text + sizeof text, false};
     bool fine = stored->status == 0 || stored->status == TAKT_E_OVERTAKEN;
 
-    call->client->calls_in_flight--;
+    call->client->calls.in_flight--;
     takt_client_ask(call->client);
+    if (takt_is_of_store(stored->status))
+        takt_client_note(call->client, stored->server, stored->status);
     if (call->relay != NULL) {
         takt_relay_write(&writer, stored->status);
         takt_relay_write(&writer, 0);
@@ -140,7 +155,7 @@ static void on_policy(takt_store_call *stored)
         takt_relay_write(&writer, exchange->version);
         takt_relay_write(&writer, exchange->at_us);
         send_answer(call, text, (size_t)(writer.at - text),
-                    fine ? "" : trouble_of(call, stored->status),
+                    fine ? "" : takt_report_trouble(call->relay->relays, stored->status),
                     exchange->kept != NULL ? exchange->kept : "", exchange->kept_size);
     }
     free(exchange->kept);
@@ -148,6 +163,25 @@ static void on_policy(takt_store_call *stored)
 }
 
 /* ---- calls --------------------------------------------------------------------------- */
+
+static void submit_policy(relay_call *call, takt_op op)
+{
+    takt_policy_call(&call->stored, op, &call->exchange);
+    call->stored.done = on_policy;
+    call->client->calls.in_flight++;
+    takt_store_submit(call->client->store, &call->stored);
+}
+
+void takt_relay_call_probe(takt_client *client)
+{
+    relay_call *call = calloc(1, sizeof *call);
+
+    if (call == NULL)
+        return;
+    call->client = client;
+    takt_list_init(&call->link);
+    submit_policy(call, TAKT_OP_POLICY);
+}
 
 static bool ask_policy(takt_relay *relay, takt_op op, int64_t number, const char *const *words,
                        const size_t *sizes)
@@ -170,16 +204,14 @@ static bool ask_policy(takt_relay *relay, takt_op op, int64_t number, const char
         call->exchange.text = call->text;
         call->exchange.size = sizes[5];
     }
-    takt_policy_call(&call->stored, op, &call->exchange);
-    call->stored.done = on_policy;
-    call->client->calls_in_flight++;
-    takt_store_submit(call->client->store, &call->stored);
+    submit_policy(call, op);
     return true;
 }
 
 /* The numbers of a call, as they are in its message. */
 typedef struct numbers {
     int64_t op, cost, for_us, slot_us, requests, actual;
+    int64_t more[TAKT_MORE_MAX], actual_more[TAKT_MORE_MAX];
 } numbers;
 
 static bool read_numbers(const char *text, size_t size, numbers *read)
@@ -187,12 +219,30 @@ static bool read_numbers(const char *text, size_t size, numbers *read)
     takt_reader reader = {text, text + size, false};
 
     read->op = takt_relay_read(&reader, TAKT_OP_TRY, TAKT_OP_LOWER);
-    read->cost = takt_relay_read(&reader, INT64_MIN, TAKT_EXACT_MAX);
+    read->cost = takt_relay_read_amounts(&reader, INT64_MIN, TAKT_EXACT_MAX, read->more);
     read->for_us = takt_relay_read(&reader, 0, TAKT_SPAN_MAX_US);
     read->slot_us = takt_relay_read(&reader, 0, TAKT_EXACT_MAX);
     read->requests = takt_relay_read(&reader, INT64_MIN, TAKT_EXACT_MAX);
-    read->actual = takt_relay_read(&reader, INT64_MIN, TAKT_EXACT_MAX);
+    read->actual = takt_relay_read_amounts(&reader, INT64_MIN, TAKT_EXACT_MAX, read->actual_more);
     return takt_read_done(&reader);
+}
+
+static bool can_try(const numbers *read)
+{
+    for (int i = 0; i < TAKT_MORE_MAX; i++)
+        if (read->more[i] < 0 || read->more[i] > TAKT_COST_MAX)
+            return false;
+    return read->cost >= 1 && read->cost <= TAKT_COST_MAX;
+}
+
+/* The tenant that a try is for. */
+static void name_tenant(const takt_counter *counter, takt_called_for *tenant)
+{
+    const char *name = takt_counter_tenant(counter);
+
+    tenant->given = name != NULL;
+    tenant->weight = counter->weight > 0 ? counter->weight : 1;
+    strcpy(tenant->name, name != NULL ? name : "");
 }
 
 static bool ask_ledger(takt_relay *relay, int64_t number, const char *const *words,
@@ -210,13 +260,17 @@ static bool ask_ledger(takt_relay *relay, int64_t number, const char *const *wor
     memcpy(reason, words[6], sizes[6]);
     if (sizes[6] > 0 && takt_check_reason(reason, NULL) != 0)
         return false;
-    if (read.op == TAKT_OP_TRY && (read.cost < 1 || read.cost > TAKT_COST_MAX))
+    if (read.op == TAKT_OP_TRY && !can_try(&read))
         return false;
     queue = takt_counter_queue(desk->counter);
     call = queue != NULL ? begin(relay, number, 0) : NULL;
     if (call != NULL) {
         call->desk = desk;
         desk->calls++;
+    }
+    if (call != NULL && read.op == TAKT_OP_TRY && relay->relays->draining) {
+        on_answered(&call->call, TAKT_E_STORE, NULL);
+        return true;
     }
     calling = call != NULL ? takt_call_new(call->client) : NULL;
     if (calling == NULL) {
@@ -228,7 +282,9 @@ static bool ask_ledger(takt_relay *relay, int64_t number, const char *const *wor
     call->call.calling = calling;
     call->call.callback = on_answered;
     calling->levels = (takt_levels){.limits = {queue->limit}, .count = 1, .costs = {read.cost}};
+    memcpy(calling->levels.more[0], read.more, sizeof read.more);
     strcpy(calling->keys[0], queue->key);
+    name_tenant(desk->counter, &calling->tenants[0]);
     if (read.op == TAKT_OP_TRY) {
         call->ticket = takt_counter_new_ticket(desk->counter);
         if (call->ticket != NULL) {
@@ -241,6 +297,7 @@ static bool ask_ledger(takt_relay *relay, int64_t number, const char *const *wor
     calling->call.slot_us = read.slot_us;
     calling->call.requests = read.requests;
     calling->call.actual = read.actual;
+    memcpy(calling->call.actual_more, read.actual_more, sizeof read.actual_more);
     strcpy(calling->reason, reason);
     calling->call.reason = reason[0] ? calling->reason : NULL;
     takt_call_aim(calling, 0);

@@ -1,6 +1,6 @@
 /*
- * report.c: tells programs what has come of their waiters.  What happens in one turn of the loop
- * goes out together.
+ * report.c: reports to programs about their waiters. The reports of one turn of the loop are sent
+ * together.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "base/integers.h"
 #include "redis/resp.h"
 #include "relay/relay.h"
+#include "scheduler/loss.h"
 #include "scheduler/registry.h"
 
 static void on_turn(uv_idle_t *turn)
@@ -17,12 +18,25 @@ static void on_turn(uv_idle_t *turn)
     takt_report_now(turn->data);
 }
 
+static const takt_queue *queue_of(const takt_desk *desk)
+{
+    const takt_counter *counter = desk->counter;
+
+    return takt_registry_find_tenant(&counter->relays->client->scheduler, counter->limit,
+                                     counter->key + counter->name_size + 1,
+                                     takt_counter_tenant(counter));
+}
+
+/* Of the word KEY, which also names the tenant. */
+static size_t key_size(const takt_counter *counter)
+{
+    return counter->entry.size - counter->name_size - 1;
+}
+
 /* The waiters of a queue are counted when the answer to a claim that states them has come. */
 static bool is_counted(const takt_desk *desk)
 {
-    const takt_counter *counter = desk->counter;
-    const takt_queue *queue = takt_registry_find(
-        &counter->relays->client->scheduler, counter->limit, counter->key + counter->name_size + 1);
+    const takt_queue *queue = queue_of(desk);
 
     return queue == NULL || (!queue->claims.in_flight && queue->registry.list != CLAIMING &&
                              queue->registry.list != TOUCHED &&
@@ -79,24 +93,36 @@ void takt_report_send(takt_relay *relay, int count, const char *const *words, co
 
     if (takt_resp_command(&out, count, words, sizes))
         relay->send(relay->data, out.bytes, out.size);
+    else
+        relay->send(relay->data, NULL, 0);
     free(out.bytes);
 }
 
-/* The numbers in force, if they are others than the program's and no older. */
-static size_t write_newer(const takt_desk *desk, const takt_queue *queue, char *text)
+bool takt_report_is_newer(const takt_desk *desk)
 {
-    if (queue == NULL || queue->numbers->revision < desk->numbers.revision ||
-        takt_numbers_same(queue->numbers, &desk->numbers))
-        return 0;
-    return takt_relay_write_numbers(queue->numbers, text);
+    const takt_queue *queue = queue_of(desk);
+
+    return queue != NULL && queue->numbers->revision >= desk->numbers.revision &&
+           !takt_numbers_same(queue->numbers, &desk->numbers);
+}
+
+/* Whether waiters take less of a unit. */
+static bool takes_less(takt_relay_kind kind, takt_amounts least)
+{
+    takt_amounts taken = takt_amounts_of(kind.cost, kind.more);
+
+    for (int unit = 0; unit < TAKT_UNITS; unit++)
+        if (taken.of[unit] < least.of[unit])
+            return true;
+    return false;
 }
 
 /* When the next slot of any program can be; 0: not known for waiters like these. */
 static int64_t next_slot(const takt_desk *desk, const takt_queue *queue)
 {
     for (int i = 0; i < desk->want_count; i++)
-        if (desk->wants[i].count > 0 && (desk->wants[i].cost < queue->claims.min_cost ||
-                                         desk->wants[i].priority < queue->claims.foremost))
+        if (desk->wants[i].count > 0 && (takes_less(desk->wants[i].kind, queue->claims.least) ||
+                                         desk->wants[i].kind.priority < queue->claims.foremost))
             return 0;
     return queue->awarded.next_slot_at_us == TAKT_NEVER ? 0 : queue->awarded.next_slot_at_us;
 }
@@ -105,8 +131,7 @@ static void send_report(takt_desk *desk)
 {
     const takt_counter *counter = desk->counter;
     const char *key = counter->key + counter->name_size + 1;
-    const takt_queue *queue =
-        takt_registry_find(&counter->relays->client->scheduler, counter->limit, key);
+    const takt_queue *queue = queue_of(desk);
     char text[TAKT_RELAY_TEXT_SIZE], numbers[TAKT_RELAY_TEXT_SIZE];
     takt_writer writer = {text, text + sizeof text, false};
     int64_t now_us = takt_timer_now();
@@ -114,7 +139,7 @@ static void send_report(takt_desk *desk)
                            ? takt_clock_store(&queue->server->clock, now_us)
                            : 0;
     const char *words[] = {"report", counter->key, key, text, numbers};
-    size_t sizes[] = {6, counter->name_size, strlen(key), 0, write_newer(desk, queue, numbers)};
+    size_t sizes[] = {6, counter->name_size, key_size(counter), 0, 0};
 
     takt_relay_write(&writer, desk->seq);
     takt_relay_write(&writer, now_us);
@@ -122,7 +147,7 @@ static void send_report(takt_desk *desk)
     takt_relay_write(&writer, queue != NULL ? takt_max(next_slot(desk, queue), 0) : 0);
     takt_relay_write(&writer, queue != NULL ? queue->awarded.blocked_until_us : 0);
     takt_relay_write(&writer, queue != NULL ? queue->awarded.waiting : 0);
-    takt_relay_write(&writer, queue != NULL ? queue->loss.seen.workers : 0);
+    takt_relay_write(&writer, queue != NULL ? takt_loss_workers(queue) : 0);
     takt_relay_write(&writer, desk->refused);
     takt_relay_write(&writer, desk->lost);
     takt_relay_write(&writer, queue != NULL && desk->held_count > 0
@@ -131,28 +156,34 @@ static void send_report(takt_desk *desk)
     takt_relay_write(&writer, desk->index);
     for (int i = 0; i < desk->slot_count; i++) {
         takt_relay_write(&writer, desk->slots[i].slot_us);
-        takt_relay_write(&writer, desk->slots[i].cost);
-        takt_relay_write(&writer, desk->slots[i].priority);
+        takt_relay_write_kind(&writer, desk->slots[i].kind);
         takt_relay_write(&writer, desk->slots[i].fence);
     }
     sizes[3] = (size_t)(writer.at - text);
+    if (takt_report_is_newer(desk))
+        sizes[4] = takt_relay_write_numbers(queue->numbers, numbers);
     desk->seq = desk->refused = 0;
     desk->slot_count = 0;
     desk->lost = false;
     takt_report_send(desk->relay, 5, words, sizes);
 }
 
+const char *takt_report_trouble(const takt_relays *relays, int status)
+{
+    const char *trouble =
+        relays->draining ? "the agent is shutting down" : relays->client->store->trouble;
+
+    return takt_is_of_store(status) && trouble != NULL ? trouble : takt_strerror(status);
+}
+
 static void send_failure(takt_desk *desk)
 {
     const takt_counter *counter = desk->counter;
-    const takt_client *client = counter->relays->client;
     const char *key = counter->key + counter->name_size + 1;
-    const char *why = takt_is_of_store(desk->failed) && client->store->trouble != NULL
-                          ? client->store->trouble
-                          : takt_strerror(desk->failed);
+    const char *why = takt_report_trouble(counter->relays, desk->failed);
     char code[16];
     const char *words[] = {"fail", counter->key, key, code, why};
-    size_t sizes[] = {4, counter->name_size, strlen(key), 0, strlen(why)};
+    size_t sizes[] = {4, counter->name_size, key_size(counter), 0, strlen(why)};
 
     sizes[3] = (size_t)snprintf(code, sizeof code, "%d", desk->failed);
     desk->failed = 0;

@@ -4,9 +4,13 @@
 #include "scheduler/claims.h"
 
 #include "base/integers.h"
+#include "core/tenants.h"
 #include "scheduler/loss.h"
+#include "scheduler/nest.h"
+#include "scheduler/order.h"
 #include "scheduler/permits.h"
 #include "scheduler/registry.h"
+#include "scheduler/turns.h"
 #include "scheduler/waiter.h"
 
 /* ---- reasons to claim ------------------------------------------------------------------------ */
@@ -27,6 +31,8 @@ void takt_claims_hint(takt_scheduler *scheduler, takt_queue *queue)
 {
     queue->claims.hint = HINTED;
     takt_loss_heard(queue);
+    if (queue->awarded.blocked_until_us != 0) /* otherwise only its inner limits hold it up */
+        takt_order_unpark(scheduler, queue);
     takt_registry_touch(scheduler, queue);
 }
 
@@ -61,18 +67,50 @@ static int64_t refill_at(const takt_queue *queue)
     return last_us - takt_max(half_us, 2 * queue->awarded.round_trip_us);
 }
 
-static int32_t first_cost(const takt_queue *queue)
+/* When a queue whose waiters were served claims for those that have come since.  Among tenants a
+ * few come soon into line, so that the turns of others do not pass meanwhile. */
+static int64_t newly_at(const takt_queue *queue)
 {
-    const takt_permit *first = takt_queue_uncovered(queue);
+    int64_t soon_us =
+        queue->claims.sent_at_us + queue->numbers->lookahead_us / TAKT_LOOKAHEAD_FRACTION;
 
-    return first ? first->cost : 0;
+    return queue->turn && queue->awarded.least_urgent >= 0 ? takt_min(refill_at(queue), soon_us)
+                                                           : refill_at(queue);
 }
+
+/*
+ * When a queue claims for waiters that stand in line.  The ledger plans for those that it knows:
+ * where they are fewer than the slots in hand, they would fit soon, and a claim would bring slots
+ * for little more than them.  So the queue waits for others as it does when all were served.  Their
+ * slots follow those in hand, and the ledger keeps them.
+ */
+static int64_t next_turn_at(const takt_queue *queue)
+{
+    int64_t at_us = queue->awarded.again_at_us;
+
+    if (queue->awarded.left_few && queue->in_hand.count > 0)
+        at_us = takt_max(at_us, refill_at(queue));
+    return takt_min(at_us, queue->claims.sent_at_us + TAKT_KEEPALIVE_US);
+}
+
+static const takt_more one_of_each = {{1, 1, 1}};
 
 /* Whether the waiter that the ledger plans for has gone, and those behind it need less. */
 static bool has_lost_head(const takt_queue *queue)
 {
-    return queue->claims.planned > 1 && queue->awarded.in_line != 0 &&
-           first_cost(queue) < queue->claims.planned;
+    const takt_more *planned = &queue->claims.planned_more;
+    const takt_permit *first;
+
+    if (queue->awarded.in_line == 0 ||
+        (queue->claims.planned <= 1 && takt_more_within(*planned, one_of_each)))
+        return false;
+    first = takt_queue_uncovered(queue);
+    if (queue->claims.planned > 1 && (!first || first->cost < queue->claims.planned))
+        return true;
+    for (int i = 0; i < TAKT_MORE_MAX; i++)
+        if (planned->of[i] > 1 && (!first || first->more.of[i] < planned->of[i]))
+            return true;
+    return false;
 }
 
 /* When to claim because of waiters that no award has counted, if the line may be full: it was more
@@ -92,8 +130,11 @@ static int64_t newcomers_at(const takt_queue *queue, int64_t now_us)
 
 void takt_claims_planned(takt_queue *queue)
 {
-    queue->claims.planned =
-        queue->claims.dear && queue->awarded.in_line != 0 ? first_cost(queue) : 0;
+    const takt_permit *first =
+        queue->claims.dear && queue->awarded.in_line != 0 ? takt_queue_uncovered(queue) : NULL;
+
+    queue->claims.planned = first ? first->cost : 0;
+    queue->claims.planned_more = first ? first->more : TAKT_NO_MORE;
 }
 
 int64_t takt_claims_at(const takt_queue *queue, int64_t now_us)
@@ -108,7 +149,7 @@ int64_t takt_claims_at(const takt_queue *queue, int64_t now_us)
         return takt_max(at_us, queue->loss.not_before_us);
     permits_us = takt_permits_claim_at(queue, now_us);
     /* only the end of the wait is left to report, if the store can hear it */
-    if (takt_queue_is_covered(queue)) {
+    if (takt_turns_hold_up(queue) || takt_queue_is_covered(queue)) {
         if (queue->awarded.in_line == 0 || queue->loss.trouble != 0 ||
             queue->server->loss.trouble != 0)
             return takt_max(permits_us, queue->loss.not_before_us);
@@ -116,9 +157,9 @@ int64_t takt_claims_at(const takt_queue *queue, int64_t now_us)
         at_us = now_us;
     } else if (queue->awarded.in_line == 0) {
         if (queue->in_hand.count > 0 && most_urgent(queue) >= queue->awarded.least_urgent)
-            at_us = refill_at(queue);
+            at_us = newly_at(queue);
     } else if (queue->in_hand.count > 0 || stands_for(queue, most_urgent(queue))) {
-        at_us = takt_min(queue->awarded.again_at_us, queue->claims.sent_at_us + TAKT_KEEPALIVE_US);
+        at_us = next_turn_at(queue);
     } /* otherwise a waiter here goes before others in the fleet: claim at once */
     if (at_us > now_us)
         at_us = takt_min(at_us, newcomers_at(queue, now_us));
@@ -139,7 +180,7 @@ static takt_offer make_offer(const takt_queue *queue, int64_t store_us)
     int64_t slots;
 
     if (queue->claims.hint != HINTED || queue->waiters.total == 0 || queue->in_hand.count == 0 ||
-        numbers->concurrency > 0 || most_urgent(queue) == 0)
+        numbers->concurrency > 0 || takt_numbers_count_more(numbers) || most_urgent(queue) == 0)
         return offer;
     slots = takt_amounts_least(takt_numbers_throughput(numbers, NULL, numbers->lookahead_us));
     offer.slot_us = takt_slots_from(&queue->in_hand, from_us, &offer.cost);
@@ -156,6 +197,22 @@ static int64_t told_until(const takt_queue *queue, int64_t now_us)
     return queue->server->clock.known ? now_us + queue->numbers->lookahead_us : -TAKT_NEVER;
 }
 
+/* Who claims, and what is held. */
+static void state(takt_scheduler *scheduler, takt_queue *queue, takt_claim *claim)
+{
+    claim->tenant = takt_turns_tenant(queue);
+    claim->tenant_weight = queue->turn ? queue->turn->weight : 1;
+    claim->client = scheduler->worker;
+    claim->worker = takt_tenant_worker(scheduler->worker, claim->tenant);
+    if (queue->nest)
+        claim->worker = takt_nest_worker(queue->nest, claim->worker);
+    claim->seq = ++scheduler->seq;
+    claim->holding = takt_permits_mark_told(queue);
+    claim->workers = takt_loss_workers(queue);
+    claim->in_line = claim->uncontended = false;
+    claim->waiting = claim->newcomers = claim->weight = claim->want_count = 0;
+}
+
 takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_claim *claim)
 {
     takt_queue *queue;
@@ -166,22 +223,25 @@ takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_cla
     queue = TAKT_HOLDER(scheduler->claiming.next, takt_queue, registry.link);
     store_us = takt_clock_store(&queue->server->clock, now_us);
     takt_registry_put(scheduler, queue, NOWHERE);
-    claim->worker = scheduler->worker;
-    claim->seq = ++scheduler->seq;
-    claim->holding = takt_permits_mark_told(queue);
-    claim->newcomers = takt_queue_mark_stated(queue);
+    state(scheduler, queue, claim);
+    claim->weight = queue->weight;
     claim->distant =
         queue->awarded.round_trip_us > queue->numbers->lookahead_us / TAKT_LOOKAHEAD_FRACTION;
     claim->offer = queue->claims.offer = make_offer(queue, store_us);
-    takt_queue_wants(queue, told_until(queue, now_us), now_us - store_us, claim);
+    if (!takt_turns_hold_up(queue)) {
+        claim->newcomers = takt_queue_mark_stated(queue);
+        takt_queue_wants(queue, told_until(queue, now_us), now_us - store_us, claim);
+    }
+    claim->in_line = queue->awarded.in_line != 0;
     claim->uncontended = queue->awarded.uncontended &&
                          queue->awarded.next_slot_at_us <= store_us + queue->numbers->lookahead_us;
-    queue->claims.min_cost =
-        takt_claim_min_cost(claim, takt_numbers_capacity(queue->numbers, TAKT_UNIT_TOKENS, NULL));
     queue->claims.foremost = claim->want_count > 0 ? claim->wants[0].priority : 0;
     queue->claims.dear = false;
     for (int i = 0; i < claim->want_count; i++)
-        queue->claims.dear |= claim->wants[i].cost > 1;
+        queue->claims.dear |=
+            claim->wants[i].cost > 1 || !takt_more_within(claim->wants[i].more, one_of_each);
+    queue->claims.least =
+        queue->claims.dear ? takt_claim_least(claim, queue->numbers) : takt_amounts_of_cost(1);
     queue->claims.in_flight = true;
     queue->server->in_flight++;
     queue->claims.nudged = queue->claims.tried = queue->claims.outdated = false;
@@ -217,10 +277,7 @@ bool takt_claims_begin_try(takt_scheduler *scheduler, takt_queue *queue, takt_cl
         return false;
     takt_registry_put(scheduler, queue, TOUCHED); /* a claim that is due comes after the try */
     queue->claims.tried = true;
-    claim->worker = scheduler->worker;
-    claim->seq = ++scheduler->seq;
-    claim->holding = takt_permits_mark_told(queue);
-    claim->waiting = claim->newcomers = claim->want_count = 0;
+    state(scheduler, queue, claim);
     claim->distant = false;
     claim->offer = queue->claims.offer = (takt_offer){.cost = 0};
     queue->claims.in_flight = true;

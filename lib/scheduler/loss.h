@@ -7,6 +7,10 @@
  * because they have failed or were granted, the acquires themselves bring one claim at a time, each
  * no sooner than a random time after the last failure.  After some seconds without another failure
  * the loss is in doubt: the next waiter waits for an answer.
+ *
+ * Nested work (nest.h) goes by the on_store_failure of all its limits: it fails if one is `closed`,
+ * and waits if one is `wait`.  Otherwise it starts when all suit that are `share`: the pace of the
+ * outermost limit, which its subjects share as tenants do, and one of each inner limit and key.
  */
 #ifndef TAKT_SCHEDULER_LOSS_H
 #define TAKT_SCHEDULER_LOSS_H
@@ -20,19 +24,28 @@ void takt_loss_end(takt_scheduler *scheduler, takt_server *server);
 /* The server may be back: waiters whose claim is to be repeated claim at the next pass. */
 void takt_loss_retry(takt_scheduler *scheduler, takt_server *server);
 
-/* Takes out a queue that is now served by its limit's on_store_failure; once for each queue and
+/* What a queue's limits say about a lost store. */
+takt_on_store_failure takt_loss_mode(const takt_queue *queue);
+
+/* Takes out a queue that is now served by its limits' on_store_failure; once for each queue and
  * loss.  NULL: no more. */
 const takt_queue *takt_loss_next_fallback(takt_scheduler *scheduler);
 
 /* Decides a try that the store failed with `status`.  0: granted without the store; TAKT_E_NO_SLOT:
  * refused; both fill *standing as far as it is known.  Otherwise returns `status`. */
 int takt_loss_try_alone(takt_scheduler *scheduler, takt_queue *queue, int status, int32_t cost,
-                        int64_t now_us, takt_standing *standing);
+                        takt_more more, int64_t now_us, takt_standing *standing);
 
 /* Takes in that a queue's claim failed or was answered. */
 void takt_loss_failed(takt_scheduler *scheduler, takt_queue *queue, int status, int64_t now_us);
 void takt_loss_answered(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
                         int64_t now_us);
+
+/* Notes whether the queue is served without the store. */
+void takt_loss_set_alone(takt_queue *queue, bool alone);
+
+/* The workers that have shared the queue's ledger of late; 0: no award has said so. */
+int64_t takt_loss_workers(const takt_queue *queue);
 
 /* The store has sent a message about the queue's ledger: its next claim need not wait. */
 void takt_loss_heard(takt_queue *queue);

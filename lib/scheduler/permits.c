@@ -20,7 +20,7 @@ static bool may_hand_on(const takt_queue *queue, int64_t now_us)
 {
     return queue->holding.told <= queue->numbers->concurrency && queue->claims.hint == UNHINTED &&
            now_us < queue->awarded.at_us + queue->numbers->lookahead_us &&
-           now_us < queue->holding.leased_until_us &&
+           now_us < queue->holding.leased_until_us && queue->server->clock.known &&
            takt_clock_store(&queue->server->clock, now_us) >= queue->awarded.blocked_until_us;
 }
 

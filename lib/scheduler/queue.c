@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "base/integers.h"
+
 #define LOOK_BACK 64   /* waiters passed over to find one that a slot suits */
 #define WALK_MAX  4096 /* waiters looked at for one claim */
 #define COSTS_MAX 16   /* different costs of slots in hand that are counted */
@@ -29,7 +31,7 @@ void takt_queue_init(takt_queue *queue, const takt_limit *limit, const char *key
                           .numbers = &limit->numbers,
                           .key = key,
                           .awarded.least_urgent = -1,
-                          .registry.wake_at_us = TAKT_NEVER};
+                          .registry.pass_at_us = TAKT_NEVER};
     for (int i = 0; i < TAKT_PRIORITIES; i++)
         takt_list_init(&queue->waiters.lists[i]);
     takt_heap_init(&queue->waiters.deadlines, sooner);
@@ -45,13 +47,40 @@ void takt_queue_close(takt_queue *queue)
     takt_list_remove(&queue->loss.fallback);
     takt_list_remove(&queue->unused.link);
     free(queue->newer);
-    free(queue->loss.share);
+    free(queue->loss.pace.share);
+    free(queue->turn);
+    free(queue->nest);
 }
 
-/* 1 if both are waiters and their costs differ. */
+bool takt_queue_can_give(const takt_queue *queue, const takt_permit *permit)
+{
+    takt_amounts taken = takt_amounts_of(permit->cost, permit->more);
+
+    for (int i = 0; queue->nest && i < queue->nest->count; i++)
+        if (!takt_numbers_can_give(&queue->nest->inner[i].limit->numbers, taken))
+            return false;
+    return queue->limit->access != TAKT_ACCESS_REFUSED &&
+           takt_numbers_can_give(queue->numbers, taken);
+}
+
+int64_t takt_queue_guard(const takt_queue *queue)
+{
+    int64_t guard_us = takt_numbers_guard(queue->numbers);
+
+    for (int i = 0; queue->nest && i < queue->nest->count; i++)
+        guard_us = takt_min(guard_us, takt_numbers_guard(&queue->nest->inner[i].limit->numbers));
+    return guard_us;
+}
+
+static bool takes_same(const takt_permit *a, const takt_permit *b)
+{
+    return a->cost == b->cost && takt_more_same(a->more, b->more);
+}
+
+/* 1 if both are waiters and their amounts differ. */
 static int differ(const takt_link *head, const takt_link *a, const takt_link *b)
 {
-    return a != head && b != head && permit_of(a)->cost != permit_of(b)->cost;
+    return a != head && b != head && !takes_same(permit_of(a), permit_of(b));
 }
 
 void takt_queue_add(takt_queue *queue, takt_permit *permit)
@@ -60,7 +89,8 @@ void takt_queue_add(takt_queue *queue, takt_permit *permit)
 
     permit->counted = UNSTATED;
     takt_list_append(head, &permit->line);
-    queue->waiters.changes += differ(head, permit->line.previous, &permit->line);
+    if (permit->line.previous != head)
+        queue->waiters.changes += differ(head, permit->line.previous, &permit->line);
     queue->waiters.count[permit->priority]++;
     queue->waiters.total++;
     queue->waiters.tokens += permit->cost;
@@ -73,10 +103,11 @@ void takt_queue_remove(takt_queue *queue, takt_permit *permit)
     takt_link *head = &queue->waiters.lists[permit->priority];
     takt_link *before = permit->line.previous, *after = permit->line.next;
 
-    queue->waiters.changes -=
-        differ(head, before, &permit->line) + differ(head, &permit->line, after);
+    if (before != after) /* else it is alone */
+        queue->waiters.changes += differ(head, before, after) -
+                                  differ(head, before, &permit->line) -
+                                  differ(head, &permit->line, after);
     takt_list_remove(&permit->line);
-    queue->waiters.changes += differ(head, before, after);
     queue->waiters.count[permit->priority]--;
     queue->waiters.total--;
     queue->waiters.tokens -= permit->cost;
@@ -85,23 +116,31 @@ void takt_queue_remove(takt_queue *queue, takt_permit *permit)
         takt_heap_remove(&queue->waiters.deadlines, &permit->deadline);
 }
 
-takt_permit *takt_queue_match(const takt_queue *queue, int32_t cost)
+/* Looks for a waiter of one priority that a slot suits, at most *looks of them.  *smaller is the
+ * first of all that takes less. */
+static takt_permit *match_in(const takt_link *head, const takt_run *slot, int *looks,
+                             takt_permit **smaller)
 {
-    takt_permit *smaller = NULL;
-    int seen = 0;
-
-    for (int i = 0; i < TAKT_PRIORITIES; i++) {
-        const takt_link *head = &queue->waiters.lists[i];
-        for (const takt_link *at = head->next; at != head && seen < LOOK_BACK;
-             at = at->next, seen++) {
-            takt_permit *permit = permit_of(at);
-            if (permit->cost == cost)
-                return permit;
-            if (permit->cost < cost && !smaller)
-                smaller = permit;
-        }
+    for (const takt_link *at = head->next; at != head && *looks > 0; at = at->next, --*looks) {
+        takt_permit *permit = permit_of(at);
+        if (permit->cost == slot->cost && takt_more_same(permit->more, slot->more))
+            return permit;
+        if (permit->cost <= slot->cost && takt_more_within(permit->more, slot->more) && !*smaller)
+            *smaller = permit;
     }
-    return smaller;
+    return NULL;
+}
+
+takt_permit *takt_queue_match(const takt_queue *queue, const takt_run *slot)
+{
+    const takt_link *head = queue->waiters.lists;
+    takt_permit *smaller = NULL, *same = NULL;
+    int looks = LOOK_BACK;
+
+    for (int i = 0; i < TAKT_PRIORITIES && !same; i++, head++)
+        if (head->next != head)
+            same = match_in(head, slot, &looks, &smaller);
+    return same ? same : smaller;
 }
 
 takt_permit *takt_queue_first(const takt_queue *queue)
@@ -128,23 +167,30 @@ takt_permit *takt_queue_first_deadline(const takt_queue *queue)
 }
 
 /* Adds `count` waiters to the wants; to the last run if it wants the same.  False: no space. */
-static bool want(takt_claim *claim, int priority, int32_t cost, int64_t latest_us, int64_t count)
+static bool want(takt_claim *claim, const takt_permit *permit, int64_t latest_us, int64_t count)
 {
     takt_want *last = claim->want_count > 0 ? &claim->wants[claim->want_count - 1] : NULL;
 
-    if (last && last->priority == priority && last->cost == cost && last->latest_us == latest_us) {
+    if (last && last->priority == permit->priority && last->cost == permit->cost &&
+        last->latest_us == latest_us && takt_more_same(last->more, permit->more)) {
         last->count += count;
         return true;
     }
     if (claim->want_count == TAKT_WANTS_MAX)
         return false;
-    claim->wants[claim->want_count++] = (takt_want){count, latest_us, cost, priority};
+    last = &claim->wants[claim->want_count++];
+    last->count = count;
+    last->latest_us = latest_us;
+    last->cost = permit->cost;
+    last->priority = permit->priority;
+    last->more = permit->more;
     return true;
 }
 
-/* The slots in hand by cost.  Slots beyond the array are not counted. */
+/* The slots in hand by their amounts.  Slots beyond the arrays are not counted. */
 typedef struct cover {
     int32_t cost[COSTS_MAX];
+    takt_more more[COSTS_MAX];
     int64_t count[COSTS_MAX];
     int size;
 } cover;
@@ -155,12 +201,14 @@ static void count_slots(const takt_slots *in_hand, cover *slots)
     for (int i = 0; i < in_hand->run_count; i++) {
         const takt_run *run = &in_hand->runs[in_hand->first + i];
         int at = 0;
-        while (at < slots->size && slots->cost[at] != run->cost)
+        while (at < slots->size &&
+               (slots->cost[at] != run->cost || !takt_more_same(slots->more[at], run->more)))
             at++;
         if (at == COSTS_MAX)
             continue;
         if (at == slots->size) {
             slots->cost[at] = run->cost;
+            slots->more[at] = run->more;
             slots->count[at] = 0;
             slots->size++;
         }
@@ -168,16 +216,20 @@ static void count_slots(const takt_slots *in_hand, cover *slots)
     }
 }
 
-/* Uses up slots for waiters of one cost: slots of this cost first, then of higher costs.  Returns
+/* Uses up slots for waiters like this one: slots of its amounts first, then larger ones.  Returns
  * for how many waiters there was one. */
-static int64_t use_slots(cover *slots, int32_t cost, int64_t waiters)
+static int64_t use_slots(cover *slots, const takt_permit *permit, int64_t waiters)
 {
     int64_t used = 0;
 
-    for (int higher = 0; higher < 2; higher++)
+    for (int higher = 0; higher < 2 && slots->size > 0; higher++)
         for (int i = 0; i < slots->size && used < waiters; i++) {
             int64_t n = waiters - used < slots->count[i] ? waiters - used : slots->count[i];
-            if (higher ? slots->cost[i] <= cost : slots->cost[i] != cost)
+            bool same =
+                slots->cost[i] == permit->cost && takt_more_same(slots->more[i], permit->more);
+            if (higher ? same || slots->cost[i] < permit->cost ||
+                             !takt_more_within(permit->more, slots->more[i])
+                       : !same)
                 continue;
             slots->count[i] -= n;
             used += n;
@@ -185,9 +237,9 @@ static int64_t use_slots(cover *slots, int32_t cost, int64_t waiters)
     return used;
 }
 
-static int32_t first_cost(const takt_queue *queue, int priority)
+static const takt_permit *first_of(const takt_queue *queue, int priority)
 {
-    return permit_of(queue->waiters.lists[priority].next)->cost;
+    return permit_of(queue->waiters.lists[priority].next);
 }
 
 bool takt_queue_is_covered(const takt_queue *queue)
@@ -203,7 +255,7 @@ bool takt_queue_is_covered(const takt_queue *queue)
     count_slots(&queue->in_hand, &slots);
     for (int i = 0; i < TAKT_PRIORITIES; i++)
         if (queue->waiters.count[i] > 0 &&
-            use_slots(&slots, first_cost(queue, i), queue->waiters.count[i]) <
+            use_slots(&slots, first_of(queue, i), queue->waiters.count[i]) <
                 queue->waiters.count[i])
             return false;
     return true;
@@ -217,7 +269,7 @@ takt_permit *takt_queue_uncovered(const takt_queue *queue)
     for (int i = 0; i < TAKT_PRIORITIES; i++) {
         const takt_link *head = &queue->waiters.lists[i];
         for (const takt_link *at = head->next; at != head; at = at->next)
-            if (use_slots(&slots, permit_of(at)->cost, 1) == 0)
+            if (use_slots(&slots, permit_of(at), 1) == 0)
                 return permit_of(at);
     }
     return NULL;
@@ -230,7 +282,7 @@ static takt_permit *first_without(const takt_queue *queue, int priority, cover *
     takt_permit *first = NULL;
 
     for (const takt_link *at = head->next; at != head; at = at->next) {
-        if (use_slots(slots, permit_of(at)->cost, 1) == 1)
+        if (use_slots(slots, permit_of(at), 1) == 1)
             continue;
         first = first ? first : permit_of(at);
         if (queue->waiters.changes == 0 || slots->size == 0) /* nor for the waiters behind it */
@@ -344,9 +396,9 @@ static void want_alike(const takt_queue *queue, cover *slots, takt_claim *claim)
         int64_t count = queue->waiters.count[i];
         if (count == 0)
             continue;
-        count -= use_slots(slots, first_cost(queue, i), count);
+        count -= use_slots(slots, first_of(queue, i), count);
         if (count > 0)
-            want(claim, i, first_cost(queue, i), TAKT_NEVER, count);
+            want(claim, first_of(queue, i), TAKT_NEVER, count);
     }
 }
 
@@ -360,11 +412,10 @@ static void want_each(const takt_queue *queue, cover *slots, int64_t soon_us, in
         for (const takt_link *at = head->next; at != head; at = at->next) {
             const takt_permit *permit = permit_of(at);
             bool soon = permit->deadline_at_us <= soon_us;
-            if (use_slots(slots, permit->cost, 1) == 1)
+            if (use_slots(slots, permit, 1) == 1)
                 continue;
             if (++walked > WALK_MAX ||
-                !want(claim, i, permit->cost,
-                      soon ? permit->deadline_at_us - offset_us : TAKT_NEVER, 1))
+                !want(claim, permit, soon ? permit->deadline_at_us - offset_us : TAKT_NEVER, 1))
                 return;
         }
     }

@@ -1,6 +1,7 @@
 /*
- * queue.h: the waiters of this process for one (limit, key), by priority, then by arrival.  Also
- * their deadlines, and what a claim says of them all.  The waiters are permits, in the callers'
+ * queue.h: the waiters of this process for one (limit, key), by priority, then by arrival; with
+ * `fair: tenant` those of one tenant, and of work that is nested (nest.h) those of one subject.
+ * Also their deadlines, and what a claim says of them all. The waiters are permits, in the callers'
  * memory.
  */
 #ifndef TAKT_SCHEDULER_QUEUE_H
@@ -34,7 +35,7 @@ typedef struct takt_waiters {
     int64_t tokens; /* their costs together */
     /* With a bound: those that an award has counted. */
     int64_t counted;
-    /* Number of neighbours of one priority whose costs differ; 0: each priority has one cost. */
+    /* Number of neighbours of one priority whose amounts differ; 0: each priority has one sort. */
     int64_t changes;
     /* The waiters that have a deadline. */
     takt_heap deadlines;
@@ -58,17 +59,18 @@ typedef struct takt_unused {
 
 /*
  * The claims: claims.c.  Four fields describe the last claim, for the time until the next one.
- * min_cost and foremost: what of a new waiter does the award's next_slot_at_us still hold for?
- * planned: for which cost of a first waiter did the ledger plan, so that a cheaper first one claims
- * again?  dear: did a waiter cost more than one token?  Only then is `planned` noted.
+ * least and foremost: what of a new waiter does the award's next_slot_at_us still hold for?
+ * planned: for which amounts of a first waiter did the ledger plan, so that a cheaper first one
+ * claims again?  dear: did a waiter take more than one of a unit?  Only then is `planned` noted.
  */
 typedef struct takt_claims {
     int64_t sent_at_us; /* when the last claim was sent, by the local clock */
-    int64_t min_cost;   /* lowest cost of the waiters in that claim; 1: not known */
+    takt_amounts least; /* that a waiter in that claim takes of each unit; 1: not known */
     int foremost;       /* priority of the most urgent of them */
     takt_offer offer; /* that claim's; the slot is in hand until its award says that it is taken */
     int32_t planned;  /* the ledger plans for a first waiter of this cost; 0: for none */
-    bool dear;        /* the claim had waiters that cost more than one token */
+    takt_more planned_more; /* likewise, of further units */
+    bool dear;              /* the claim had waiters that take more than one of a unit */
     bool in_flight;
     bool nudged;   /* a permit may have become free for us: claim */
     bool outdated; /* the ledger's numbers are newer than ours: claim */
@@ -82,7 +84,7 @@ typedef struct takt_awarded {
     int64_t at_us;         /* when the answer came, by the local clock */
     int64_t round_trip_us; /* time from the claim to its answer */
     int64_t again_at_us;   /* when the ledger expects the next claim, by the local clock */
-    /* By the store's clock: no further slot is due before that for a cost of claims.min_cost or
+    /* By the store's clock: no further slot is due before that for amounts of claims.least or
      * more, and a priority of claims.foremost or a less urgent one. */
     int64_t next_slot_at_us;
     int64_t blocked_until_us; /* by the store's clock; 0: not blocked */
@@ -90,6 +92,11 @@ typedef struct takt_awarded {
     unsigned in_line;         /* bits of the priorities with which we stand in line */
     int least_urgent;         /* priority of other workers' waiters; -1: they have none */
     bool uncontended;
+    bool left_few; /* fewer waiters without a slot than slots in hand, each for one token */
+    /* Inner limits let no waiter of parked_priority or a less urgent one start soon: these are not
+     * in turn before that, by the local clock (order.h).  0: it is not parked. */
+    int64_t parked_until_us;
+    int parked_priority;
 } takt_awarded;
 
 /* The highest number of workers in the awards of about the last minute, including this one. */
@@ -98,6 +105,12 @@ typedef struct takt_seen {
     int64_t at_us;   /* by the local clock */
 } takt_seen;
 
+/* How fast waiters start without the store, and the workers that go by it: loss.c. */
+typedef struct takt_pace {
+    takt_seen seen;    /* workers that shared this ledger */
+    takt_share *share; /* NULL: never used */
+} takt_pace;
+
 /* How the queue is served without the store: loss.c. */
 typedef struct takt_queue_loss {
     int trouble; /* an error that concerns this ledger alone; 0: none */
@@ -105,8 +118,7 @@ typedef struct takt_queue_loss {
     int64_t not_before_us; /* no claim before that after a failure, by the local clock */
     unsigned failures;     /* in a row */
     bool alone; /* the queue is served without the store, and the driver has been told or will be */
-    takt_seen seen;     /* workers that shared this ledger */
-    takt_share *share;  /* NULL: never used */
+    takt_pace pace;     /* not used by the queues of tenants, which share one */
     takt_link fallback; /* in the list of queues whose fallback is still to be reported */
 } takt_queue_loss;
 
@@ -116,18 +128,50 @@ typedef struct takt_registered {
     takt_link link; /* in the list that `list` names */
     uint8_t list;   /* touched, claiming, idle, or nowhere */
     takt_node timer;
-    int64_t wake_at_us; /* by the local clock; TAKT_NEVER: not in the heap of timers */
+    int64_t pass_at_us; /* by the local clock; TAKT_NEVER: not in the heap of timers */
 } takt_registered;
 
+/* The turns of a tenant's queue: order.c. */
+typedef struct takt_turn {
+    struct takt_queue *queue;
+    struct takt_turns *of;
+    const char *tenant; /* "": of work that names none */
+    int32_t weight;
+    int32_t started; /* waiters that its present turn has started without the store */
+    takt_link all;   /* in the list of the tenants' queues */
+    takt_link link;  /* in the list of those in turn */
+    int8_t priority; /* of its most urgent waiter that needs a slot; -1: it is not in turn */
+    bool stands;     /* its claims may state its waiters */
+} takt_turn;
+
+/* An inner limit and key of a nested queue. */
+typedef struct takt_inner {
+    const takt_limit *limit; /* of the policy */
+    const char *key;         /* stored behind the queue */
+    struct takt_queue *queue;
+    struct takt_inner_ledger *ledger; /* what all queues with this limit and key share */
+    takt_link link;                   /* in its list */
+} takt_inner;
+
+/* The inner limits of a queue: nest.c. */
+typedef struct takt_nest {
+    int count;
+    takt_inner inner[TAKT_INNER_MAX]; /* the innermost first */
+    char subject[TAKT_TENANT_SIZE_MAX + 1];
+} takt_nest;
+
 typedef struct takt_queue {
-    const takt_limit *limit;     /* of the policy */
+    const takt_limit *limit;     /* of the policy; of a nested queue the outermost one */
     const takt_numbers *numbers; /* in use: the limit's own, or `newer` */
     takt_numbers *newer;         /* learned from an award; NULL: none */
     const char *key;             /* stored behind this struct, with its NUL */
+    takt_turn *turn;             /* NULL: the limit has had no tenants so far */
+    takt_nest *nest;             /* NULL: it is not nested */
     void *owner;                 /* of the scheduler's user */
     takt_server *server;         /* that keeps the ledger, as far as we know */
     takt_waiters waiters;
-    int64_t coming; /* permits that wait for inner limits and come here next: waiter.c */
+    int64_t weight;  /* processes that the waiters are for; 0: this one alone */
+    int64_t coming;  /* permits that wait for inner limits and come here next: waiter.c */
     int64_t gone_on; /* permits that have a slot of this limit and wait for outer ones: waiter.c */
     takt_slots in_hand;
     takt_holding holding;
@@ -146,13 +190,12 @@ static inline const takt_numbers *takt_queue_stated(const takt_queue *queue)
                                                                      : &queue->limit->numbers;
 }
 
-/* The most that one waiter can get; 0: the key's work is refused. */
-static inline int64_t takt_queue_capacity(const takt_queue *queue)
-{
-    return queue->limit->access == TAKT_ACCESS_REFUSED
-               ? 0
-               : takt_numbers_capacity(queue->numbers, TAKT_UNIT_TOKENS, NULL);
-}
+/* Whether a waiter can ever get its slot: the key's work is not refused, and no rule gives less. */
+bool takt_queue_can_give(const takt_queue *queue, const takt_permit *permit);
+
+/* How much later than its slot work may begin, by all limits of the queue; TAKT_NEVER: none has a
+ * guard. */
+int64_t takt_queue_guard(const takt_queue *queue);
 
 void takt_queue_init(takt_queue *queue, const takt_limit *limit, const char *key);
 void takt_queue_close(takt_queue *queue); /* nothing waits in it */
@@ -160,9 +203,9 @@ void takt_queue_close(takt_queue *queue); /* nothing waits in it */
 void takt_queue_add(takt_queue *queue, takt_permit *permit);
 void takt_queue_remove(takt_queue *queue, takt_permit *permit);
 
-/* The waiter that gets a slot of that cost: the first one with this cost, otherwise the first with
- * a lower cost.  The search is bounded.  NULL: no waiter suits. */
-takt_permit *takt_queue_match(const takt_queue *queue, int32_t cost);
+/* The waiter that gets a slot: the first one that takes as much of each unit, otherwise the first
+ * that takes no more.  The search is bounded.  NULL: no waiter suits. */
+takt_permit *takt_queue_match(const takt_queue *queue, const takt_run *slot);
 
 /* The first waiter: the oldest of the most urgent priority; NULL: nothing waits. */
 takt_permit *takt_queue_first(const takt_queue *queue);
@@ -196,8 +239,8 @@ void takt_queue_count(takt_queue *queue);
 /* The waiter whose deadline comes first; NULL: there is no deadline. */
 takt_permit *takt_queue_first_deadline(const takt_queue *queue);
 
-/* Whether the slots in hand suffice for all waiters.  A slot suits a waiter of its cost or of a
- * lower one. */
+/* Whether the slots in hand suffice for all waiters.  A slot suits a waiter that takes no more of
+ * any unit. */
 bool takt_queue_is_covered(const takt_queue *queue);
 
 /* The first waiter without a slot in hand; NULL: there is one for each. */

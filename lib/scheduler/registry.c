@@ -7,19 +7,22 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "scheduler/turns.h"
 
-#define ID_SIZE (TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX)
+#define LEVEL_SIZE     (TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX)
+#define ID_SIZE        (LEVEL_SIZE + 1 + TAKT_TENANT_SIZE_MAX)
+#define NESTED_ID_SIZE (ID_SIZE + TAKT_INNER_MAX * (1 + LEVEL_SIZE))
 
-static bool wakes_sooner(const takt_node *a, const takt_node *b)
+static bool passes_sooner(const takt_node *a, const takt_node *b)
 {
-    return TAKT_HOLDER(a, takt_queue, registry.timer)->registry.wake_at_us <
-           TAKT_HOLDER(b, takt_queue, registry.timer)->registry.wake_at_us;
+    return TAKT_HOLDER(a, takt_queue, registry.timer)->registry.pass_at_us <
+           TAKT_HOLDER(b, takt_queue, registry.timer)->registry.pass_at_us;
 }
 
 int takt_registry_init(takt_scheduler *scheduler, uint64_t worker, uint64_t seed, void *owner)
 {
     *scheduler = (takt_scheduler){.worker = worker, .random = seed, .owner = owner};
-    takt_heap_init(&scheduler->timers, wakes_sooner);
+    takt_heap_init(&scheduler->timers, passes_sooner);
     takt_list_init(&scheduler->touched);
     takt_list_init(&scheduler->claiming);
     takt_list_init(&scheduler->idle);
@@ -29,7 +32,18 @@ int takt_registry_init(takt_scheduler *scheduler, uint64_t worker, uint64_t seed
     takt_list_init(&scheduler->losers);
     takt_list_init(&scheduler->fallbacks);
     takt_list_init(&scheduler->handing_back);
-    return takt_table_init(&scheduler->queues, takt_random(&scheduler->random));
+    if (takt_table_init(&scheduler->queues, takt_random(&scheduler->random)) < 0)
+        return TAKT_E_NOMEM;
+    if (takt_table_init(&scheduler->turns, takt_random(&scheduler->random)) < 0)
+        goto close_queues;
+    if (takt_table_init(&scheduler->inner, takt_random(&scheduler->random)) < 0)
+        goto close_turns;
+    return 0;
+close_turns:
+    takt_table_close(&scheduler->turns);
+close_queues:
+    takt_table_close(&scheduler->queues);
+    return TAKT_E_NOMEM;
 }
 
 void takt_registry_put(takt_scheduler *scheduler, takt_queue *queue, int list)
@@ -51,24 +65,26 @@ void takt_registry_touch(takt_scheduler *scheduler, takt_queue *queue)
         takt_registry_put(scheduler, queue, TOUCHED);
 }
 
-void takt_registry_wake_at(takt_scheduler *scheduler, takt_queue *queue, int64_t wake_at_us)
+void takt_registry_pass_at(takt_scheduler *scheduler, takt_queue *queue, int64_t pass_at_us)
 {
-    if (queue->registry.wake_at_us == wake_at_us)
+    if (queue->registry.pass_at_us == pass_at_us)
         return;
-    if (queue->registry.wake_at_us != TAKT_NEVER)
+    if (queue->registry.pass_at_us != TAKT_NEVER)
         takt_heap_remove(&scheduler->timers, &queue->registry.timer);
-    queue->registry.wake_at_us = wake_at_us;
-    if (wake_at_us != TAKT_NEVER)
+    queue->registry.pass_at_us = pass_at_us;
+    if (pass_at_us != TAKT_NEVER)
         takt_heap_add(&scheduler->timers, &queue->registry.timer);
 }
 
 void takt_registry_forget(takt_scheduler *scheduler, takt_queue *queue)
 {
     takt_registry_put(scheduler, queue, NOWHERE);
-    takt_registry_wake_at(scheduler, queue, TAKT_NEVER);
+    takt_registry_pass_at(scheduler, queue, TAKT_NEVER);
     takt_table_remove(&scheduler->queues, &queue->registry.entry);
     if (scheduler->last == queue)
         scheduler->last = NULL;
+    takt_turns_leave(scheduler, queue);
+    takt_nest_leave(scheduler, queue);
     takt_queue_close(queue);
     free(queue);
 }
@@ -80,10 +96,13 @@ void takt_registry_close(takt_scheduler *scheduler)
     while ((entry = takt_table_any(&scheduler->queues)))
         takt_registry_forget(scheduler, TAKT_HOLDER(entry, takt_queue, registry.entry));
     takt_table_close(&scheduler->queues);
+    takt_table_close(&scheduler->turns);
+    takt_table_close(&scheduler->inner);
     takt_servers_close(&scheduler->servers);
 }
 
-/* The table's key: the limit's name, NUL, the key. */
+/* The table's key: the limit's name, NUL, the key; with a tenant also NUL, the tenant.  Of nested
+ * work always the tenant, then NUL, name, NUL, key of each inner limit. */
 static takt_queue *make_queue(takt_scheduler *scheduler, const takt_limit *limit, const char *id,
                               size_t size)
 {
@@ -105,33 +124,178 @@ static takt_queue *make_queue(takt_scheduler *scheduler, const takt_limit *limit
     return queue;
 }
 
-static size_t write_id(char id[ID_SIZE], const takt_limit *limit, const char *key)
+/* Adds a part behind a NUL, and returns the size with it. */
+static size_t add_part(char *id, size_t size, const char *part)
 {
-    size_t name_size = strlen(limit->name), key_size = strlen(key);
+    size_t more = strlen(part);
+
+    id[size++] = '\0';
+    memcpy(id + size, part, more);
+    return size + more;
+}
+
+static size_t write_id(char id[ID_SIZE], const takt_limit *limit, const char *key,
+                       const char *tenant)
+{
+    size_t name_size = strlen(limit->name), key_size = strlen(key), size;
 
     memcpy(id, limit->name, name_size + 1);
     memcpy(id + name_size + 1, key, key_size);
-    return name_size + 1 + key_size;
+    size = name_size + 1 + key_size;
+    return tenant[0] ? add_part(id, size, tenant) : size;
+}
+
+static takt_queue *find(takt_scheduler *scheduler, const char *id, size_t size)
+{
+    takt_entry *entry = takt_table_find(&scheduler->queues, id, size);
+
+    return entry ? TAKT_HOLDER(entry, takt_queue, registry.entry) : NULL;
 }
 
 takt_queue *takt_registry_find(takt_scheduler *scheduler, const takt_limit *limit, const char *key)
 {
-    char id[ID_SIZE];
-    takt_entry *entry = takt_table_find(&scheduler->queues, id, write_id(id, limit, key));
+    return takt_registry_find_tenant(scheduler, limit, key, "");
+}
 
-    return entry ? TAKT_HOLDER(entry, takt_queue, registry.entry) : NULL;
+takt_queue *takt_registry_find_tenant(takt_scheduler *scheduler, const takt_limit *limit,
+                                      const char *key, const char *tenant)
+{
+    char id[ID_SIZE];
+
+    return find(scheduler, id, write_id(id, limit, key, tenant ? tenant : ""));
+}
+
+takt_queue *takt_registry_next(takt_scheduler *scheduler, const takt_limit *limit, const char *key,
+                               takt_queue *before)
+{
+    char id[ID_SIZE];
+    size_t size = write_id(id, limit, key, "");
+    takt_queue *plain = before ? NULL : find(scheduler, id, size);
+
+    if (plain)
+        return plain;
+    return takt_turns_next(scheduler, id, size, before);
+}
+
+/* How much of a queue's id is the limit's name and the key. */
+static size_t plain_size(const takt_queue *queue)
+{
+    return (size_t)(queue->key - (const char *)queue->registry.entry.key) + strlen(queue->key);
+}
+
+/* From now on the queue takes turns with those of other tenants; NULL: no memory. */
+static takt_queue *join(takt_scheduler *scheduler, takt_queue *queue)
+{
+    const char *id = queue->registry.entry.key;
+    size_t size = plain_size(queue);
+    const char *tenant = queue->registry.entry.size > size ? id + size + 1 : "";
+
+    if (!takt_turns_join(scheduler, id, size, queue, tenant))
+        return NULL;
+    takt_registry_touch(scheduler, queue);
+    return queue;
+}
+
+takt_queue *takt_registry_tenant(takt_scheduler *scheduler, const takt_limit *limit,
+                                 const char *key, const char *tenant, int32_t weight)
+{
+    takt_queue *queue;
+    char id[ID_SIZE];
+    size_t size;
+
+    if (!tenant)
+        return takt_registry_queue(scheduler, limit, key);
+    size = write_id(id, limit, key, tenant);
+    queue = find(scheduler, id, size);
+    if (!queue)
+        queue = make_queue(scheduler, limit, id, size);
+    if (queue && !queue->turn)
+        queue = join(scheduler, queue);
+    if (queue)
+        queue->turn->weight = weight;
+    return queue;
+}
+
+/* The queue of work without a tenant.  Beside nested work it takes turns. */
+static takt_queue *make_plain(takt_scheduler *scheduler, const takt_limit *limit, const char *id,
+                              size_t size)
+{
+    takt_queue *queue = make_queue(scheduler, limit, id, size);
+
+    if (!queue || !takt_table_find(&scheduler->turns, id, size) || join(scheduler, queue))
+        return queue;
+    takt_registry_forget(scheduler, queue);
+    return NULL;
 }
 
 takt_queue *takt_registry_queue(takt_scheduler *scheduler, const takt_limit *limit, const char *key)
 {
     takt_queue *queue = scheduler->last;
     char id[ID_SIZE];
+    size_t size;
 
     if (queue && queue->limit == limit && strcmp(queue->key, key) == 0)
         return queue;
-    queue = takt_registry_find(scheduler, limit, key);
+    size = write_id(id, limit, key, "");
+    queue = find(scheduler, id, size);
     if (!queue)
-        queue = make_queue(scheduler, limit, id, write_id(id, limit, key));
+        queue = make_plain(scheduler, limit, id, size);
     scheduler->last = queue;
+    return queue;
+}
+
+/* ---- nested work ----------------------------------------------------------------------------- */
+
+static size_t write_nested_id(char id[NESTED_ID_SIZE], const takt_chain *chain, const char *tenant)
+{
+    int outermost = chain->count - 1;
+    size_t size = write_id(id, chain->limits[outermost], chain->keys[outermost], "");
+
+    size = add_part(id, size, tenant);
+    for (int i = 0; i < outermost; i++) {
+        size = add_part(id, size, chain->limits[i]->name);
+        size = add_part(id, size, chain->keys[i]);
+    }
+    return size;
+}
+
+/* The queue takes turns as a tenant, with the inner levels of the chain; false: no memory. */
+static bool nest(takt_scheduler *scheduler, takt_queue *queue, const takt_chain *chain)
+{
+    const char *part = queue->key + strlen(queue->key) + 1; /* the tenant, then names and keys */
+    const char *keys[TAKT_INNER_MAX];
+    size_t size = plain_size(queue);
+    takt_queue *plain;
+
+    for (int i = 0; i + 1 < chain->count; i++) {
+        const char *name = part + strlen(part) + 1;
+        keys[i] = part = name + strlen(name) + 1;
+    }
+    if (takt_nest_join(scheduler, queue, chain, keys) < 0 || !join(scheduler, queue))
+        return false;
+    plain = find(scheduler, queue->registry.entry.key, size);
+    return !plain || plain->turn || join(scheduler, plain);
+}
+
+takt_queue *takt_registry_nested(takt_scheduler *scheduler, const takt_chain *chain,
+                                 const char *tenant, int32_t weight)
+{
+    char id[NESTED_ID_SIZE];
+    size_t size = write_nested_id(id, chain, tenant ? tenant : "");
+    takt_queue *queue = find(scheduler, id, size);
+
+    if (!queue) {
+        queue = make_queue(scheduler, chain->limits[chain->count - 1], id, size);
+        if (queue && !nest(scheduler, queue, chain)) {
+            takt_registry_forget(scheduler, queue);
+            queue = NULL;
+        }
+    }
+    if (!queue)
+        return NULL;
+    /* the outermost limit may have tenants since, or have them no longer */
+    queue->turn->tenant =
+        tenant ? queue->key + strlen(queue->key) + 1 : (const char *)queue->nest->subject;
+    queue->turn->weight = weight;
     return queue;
 }

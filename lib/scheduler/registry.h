@@ -4,7 +4,7 @@
 #ifndef TAKT_SCHEDULER_REGISTRY_H
 #define TAKT_SCHEDULER_REGISTRY_H
 
-#include "scheduler/scheduler.h"
+#include "scheduler/nest.h"
 
 /* takt_registered.list */
 enum { NOWHERE, TOUCHED, CLAIMING, IDLE };
@@ -17,11 +17,27 @@ void takt_registry_close(takt_scheduler *scheduler); /* nothing waits and nothin
 takt_queue *takt_registry_queue(takt_scheduler *scheduler, const takt_limit *limit,
                                 const char *key);
 
-/* The same if the queue exists; NULL: nothing waits there. */
+/* The queue of a tenant there, whose weight is set; tenant NULL: takt_registry_queue. */
+takt_queue *takt_registry_tenant(takt_scheduler *scheduler, const takt_limit *limit,
+                                 const char *key, const char *tenant, int32_t weight);
+
+/* The queue of work that is nested, with the limits of that chain, and of a tenant with that weight
+ * (NULL: the outermost limit has no tenants). */
+takt_queue *takt_registry_nested(takt_scheduler *scheduler, const takt_chain *chain,
+                                 const char *tenant, int32_t weight);
+
+/* The queue of a (limit, key) if it exists; NULL: nothing waits there. */
 takt_queue *takt_registry_find(takt_scheduler *scheduler, const takt_limit *limit, const char *key);
+takt_queue *takt_registry_find_tenant(takt_scheduler *scheduler, const takt_limit *limit,
+                                      const char *key, const char *tenant);
+
+/* All queues that claim from a ledger, one after the other: `before` is the last one, NULL for the
+ * first.  NULL: no more. */
+takt_queue *takt_registry_next(takt_scheduler *scheduler, const takt_limit *limit, const char *key,
+                               takt_queue *before);
 
 void takt_registry_put(takt_scheduler *scheduler, takt_queue *queue, int list);
-void takt_registry_wake_at(takt_scheduler *scheduler, takt_queue *queue, int64_t wake_at_us);
+void takt_registry_pass_at(takt_scheduler *scheduler, takt_queue *queue, int64_t pass_at_us);
 
 /* Frees a queue in which nothing waits and nothing is in flight. */
 void takt_registry_forget(takt_scheduler *scheduler, takt_queue *queue);

@@ -4,6 +4,7 @@
 #include "scheduler/renew.h"
 
 #include "scheduler/claims.h"
+#include "scheduler/order.h"
 #include "scheduler/registry.h"
 #include "scheduler/waiter.h"
 
@@ -22,18 +23,69 @@ void takt_renew_queue(takt_scheduler *scheduler, takt_queue *queue, const takt_l
         takt_registry_touch(scheduler, queue);
 }
 
-void takt_renew_policy(takt_scheduler *scheduler,
-                       const takt_limit *(*find)(const void *data, const takt_limit *limit,
-                                                 const char *key),
+void takt_renew_nested(takt_scheduler *scheduler, takt_queue *queue, const takt_chain *chain)
+{
+    for (int i = 0; i < queue->nest->count; i++)
+        queue->nest->inner[i].limit = chain->limits[i];
+    takt_order_unpark(scheduler, queue);
+    takt_renew_queue(scheduler, queue, chain->limits[queue->nest->count]);
+}
+
+typedef const takt_limit *takt_finder(const void *data, const takt_limit *limit, const char *key);
+
+/* The limits that a nested queue continues with: its waiters pass those that they asked for, also
+ * if these are within others now.  False: it keeps the old ones. */
+static bool find_chain(const takt_queue *queue, takt_finder *find, const void *data,
+                       takt_chain *chain)
+{
+    int outermost = queue->nest->count;
+
+    chain->count = outermost + 1;
+    for (int i = 0; i < outermost; i++)
+        chain->limits[i] = find(data, queue->nest->inner[i].limit, queue->nest->inner[i].key);
+    chain->limits[outermost] = find(data, queue->limit, queue->key);
+    for (int i = 0; i < chain->count; i++) {
+        chain->costs[i] = 1; /* what its waiters cost does not change */
+        if (!chain->limits[i])
+            return false;
+    }
+    return takt_chain_is_nested(chain);
+}
+
+static void renew(takt_scheduler *scheduler, takt_queue *queue, takt_finder *find,
+                  int32_t (*weigh)(const takt_limit *limit, const takt_turn *turn),
+                  const void *data)
+{
+    takt_chain chain = {.limits = {find(data, queue->limit, queue->key)}};
+
+    if (queue->nest ? !find_chain(queue, find, data, &chain) : !chain.limits[0])
+        return;
+    if (queue->turn)
+        queue->turn->weight =
+            weigh(chain.limits[queue->nest ? queue->nest->count : 0], queue->turn);
+    if (queue->nest)
+        takt_renew_nested(scheduler, queue, &chain);
+    else
+        takt_renew_queue(scheduler, queue, chain.limits[0]);
+}
+
+void takt_renew_policy(takt_scheduler *scheduler, takt_finder *find,
+                       int32_t (*weigh)(const takt_limit *limit, const takt_turn *turn),
                        const void *data)
 {
     for (size_t i = 0; i < scheduler->queues.used; i++)
-        for (takt_entry *entry = scheduler->queues.buckets[i]; entry; entry = entry->next) {
-            takt_queue *queue = TAKT_HOLDER(entry, takt_queue, registry.entry);
-            const takt_limit *limit = find(data, queue->limit, queue->key);
-            if (limit)
-                takt_renew_queue(scheduler, queue, limit);
-        }
+        for (takt_entry *entry = scheduler->queues.buckets[i]; entry; entry = entry->next)
+            renew(scheduler, TAKT_HOLDER(entry, takt_queue, registry.entry), find, weigh, data);
+}
+
+/* Whether the limit, or one that it is within, is among them. */
+static bool reaches(bool (*is_among)(const void *data, const takt_limit *limit), const void *data,
+                    const takt_limit *limit)
+{
+    for (; limit; limit = limit->within)
+        if (is_among(data, limit))
+            return true;
+    return false;
 }
 
 bool takt_renew_is_used(const takt_scheduler *scheduler,
@@ -42,9 +94,11 @@ bool takt_renew_is_used(const takt_scheduler *scheduler,
 {
     for (size_t i = 0; i < scheduler->queues.used; i++)
         for (const takt_entry *entry = scheduler->queues.buckets[i]; entry; entry = entry->next) {
-            const takt_limit *at = TAKT_HOLDER(entry, takt_queue, registry.entry)->limit;
-            for (; at; at = at->within)
-                if (is_among(data, at))
+            const takt_queue *queue = TAKT_HOLDER(entry, takt_queue, registry.entry);
+            if (reaches(is_among, data, queue->limit))
+                return true;
+            for (int j = 0; queue->nest && j < queue->nest->count; j++)
+                if (reaches(is_among, data, queue->nest->inner[j].limit))
                     return true;
         }
     return false;

@@ -5,20 +5,27 @@
 #ifndef TAKT_SCHEDULER_RENEW_H
 #define TAKT_SCHEDULER_RENEW_H
 
-#include "scheduler/scheduler.h"
+#include "scheduler/nest.h"
 
 /*
  * The policy has changed: every queue continues with the limit that find() returns for its old
  * limit and its key, and its waiters claim.  NULL: the limit is gone, and the queue keeps its old
- * one.  Numbers learned from awards stay in use if their revision is higher.
+ * one.  Numbers learned from awards stay in use if their revision is higher.  A tenant's queue has
+ * the weight that weigh() returns.  If the limit has tenants no longer, or has them now, the queues
+ * that are there keep what they are until nothing waits in them.  A nested queue of which a
+ * limit is gone, or whose limits cannot be nested any longer, keeps all its old ones.
  */
 void takt_renew_policy(takt_scheduler *scheduler,
                        const takt_limit *(*find)(const void *data, const takt_limit *limit,
                                                  const char *key),
+                       int32_t (*weigh)(const takt_limit *limit, const takt_turn *turn),
                        const void *data);
 
 /* The same for one queue, which continues with that limit. */
 void takt_renew_queue(takt_scheduler *scheduler, takt_queue *queue, const takt_limit *limit);
+
+/* The same for a nested queue, which continues with the limits of that chain. */
+void takt_renew_nested(takt_scheduler *scheduler, takt_queue *queue, const takt_chain *chain);
 
 /* Whether a queue uses one of the limits that is_among() names, or a limit within one. */
 bool takt_renew_is_used(const takt_scheduler *scheduler,

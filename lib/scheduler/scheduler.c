@@ -11,12 +11,14 @@
 #include "base/integers.h"
 #include "scheduler/claims.h"
 #include "scheduler/loss.h"
+#include "scheduler/order.h"
 #include "scheduler/permits.h"
 #include "scheduler/registry.h"
 #include "scheduler/unused.h"
 #include "scheduler/waiter.h"
 
-#define IDLE_MAX 1024 /* idle queues that are kept for their next use */
+#define IDLE_MAX      1024 /* idle queues that are kept for their next use */
+#define PARKED_MAX_US INT64_C(30000000)
 
 static takt_queue *queue_of(const takt_link *link)
 {
@@ -89,11 +91,28 @@ static int64_t tokens_in_hand(const takt_queue *queue)
 static int64_t last_slot_at(const takt_queue *queue)
 {
     int64_t tokens = queue->waiters.tokens - tokens_in_hand(queue);
-    takt_amounts wanted = {{tokens, queue->waiters.total - queue->in_hand.count}};
+    takt_amounts wanted = takt_amounts_of_cost(tokens); /* of further units at least 1 */
+    int64_t at_us;
+
+    wanted.of[TAKT_UNIT_REQUESTS] = queue->waiters.total - queue->in_hand.count;
 
     if (tokens <= 0 || queue->awarded.next_slot_at_us == TAKT_NEVER)
         return tokens <= 0 ? 0 : TAKT_NEVER;
-    return takt_numbers_due_at_best(queue->numbers, queue->awarded.next_slot_at_us, wanted);
+    at_us = takt_numbers_due_at_best(queue->numbers, queue->awarded.next_slot_at_us, wanted);
+    for (int i = 0; queue->nest && i < queue->nest->count; i++)
+        at_us = takt_max(at_us, takt_numbers_due_at_best(&queue->nest->inner[i].limit->numbers,
+                                                         queue->awarded.next_slot_at_us, wanted));
+    return at_us;
+}
+
+static bool takes_as_much(const takt_permit *permit, const takt_amounts *least)
+{
+    takt_amounts taken = takt_amounts_of(permit->cost, permit->more);
+
+    for (int unit = 0; unit < TAKT_UNITS; unit++)
+        if (taken.of[unit] < least->of[unit])
+            return false;
+    return true;
 }
 
 /* Whether the deadline is over by that instant, and what the award says of the next slot holds for
@@ -101,7 +120,8 @@ static int64_t last_slot_at(const takt_queue *queue)
 static bool is_too_late(const takt_queue *queue, const takt_permit *permit, int64_t store_us)
 {
     return permit->deadline_at_us < takt_clock_local(&queue->server->clock, store_us) &&
-           permit->cost >= queue->claims.min_cost && permit->priority >= queue->claims.foremost;
+           takes_as_much(permit, &queue->claims.least) &&
+           permit->priority >= queue->claims.foremost;
 }
 
 /* Refuses the waiters whose deadline is over before their turn can come, as far as that is known:
@@ -110,6 +130,8 @@ static void refuse_hopeless(takt_scheduler *scheduler, takt_queue *queue, int64_
 {
     takt_permit *permit;
 
+    if (!takt_queue_first_deadline(queue))
+        return;
     while (queue->in_hand.count == 0 && (permit = takt_queue_first_deadline(queue)) &&
            is_too_late(queue, permit, queue->awarded.next_slot_at_us))
         refuse(scheduler, queue, permit, TAKT_E_DEADLINE, now_us);
@@ -123,13 +145,14 @@ static void refuse_hopeless(takt_scheduler *scheduler, takt_queue *queue, int64_
  * then on: where answers take long, none would ever be used otherwise. */
 static void miss(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
-    int64_t guard_us = takt_numbers_guard(queue->numbers);
-    int64_t heard_us = takt_clock_store(&queue->server->clock, queue->awarded.at_us);
-    int64_t due_us = takt_clock_store(&queue->server->clock, now_us);
+    int64_t guard_us = queue->in_hand.count > 0 ? takt_queue_guard(queue) : TAKT_NEVER;
+    int64_t heard_us, due_us;
     takt_run run;
 
     if (guard_us == TAKT_NEVER)
         return;
+    heard_us = takt_clock_store(&queue->server->clock, queue->awarded.at_us);
+    due_us = takt_clock_store(&queue->server->clock, now_us);
     while ((takt_slots_next(&queue->in_hand) > heard_us || heard_us < due_us - guard_us) &&
            takt_slots_pop_before(&queue->in_hand, due_us - guard_us, &run)) {
         takt_unused_add(scheduler, queue, &run);
@@ -141,9 +164,12 @@ void takt_scheduler_set_server(takt_scheduler *scheduler, takt_queue *queue, int
 {
     takt_server *server = takt_servers_get(&scheduler->servers, number);
 
+    if (server == queue->server)
+        return;
     queue->server->in_flight -= queue->claims.in_flight;
     queue->server = server;
     queue->server->in_flight += queue->claims.in_flight;
+    takt_loss_set_alone(queue, false); /* a share was begun by the clock of the other server */
 }
 
 void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
@@ -151,6 +177,8 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
 {
     takt_clock *clock = &queue->server->clock;
 
+    if (!clock->known) /* the ledger has moved: slots in hand are due by this clock now */
+        takt_clock_note(clock, sent_us, received_us, award->now_us);
     miss(scheduler, queue, received_us);
     takt_claims_end(scheduler, queue);
     takt_loss_answered(scheduler, queue, award, received_us);
@@ -177,31 +205,48 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     if (takt_slots_add(&queue->in_hand, award->runs, award->run_count, award->fence) < 0)
         scheduler->out_of_memory = true; /* the slots lapse */
     takt_slots_drop_before(&queue->in_hand, award->blocked_until_us);
+    if (award->run_count > 0)
+        takt_order_served(scheduler, queue);
     queue->awarded.blocked_until_us = award->blocked_until_us;
     queue->awarded.waiting = award->waiting;
+    takt_turns_count(queue, award->in_line != 0);
     queue->awarded.in_line = award->in_line;
     queue->awarded.least_urgent = award->least_urgent;
     queue->awarded.again_at_us = award->claim_again_at_us == TAKT_NEVER
                                      ? TAKT_NEVER
                                      : takt_clock_local(clock, award->claim_again_at_us);
     queue->awarded.next_slot_at_us = award->next_slot_at_us;
+    queue->awarded.parked_until_us = 0;
+    if (award->parked) /* after a while it looks again: a hint may be lost */
+        takt_order_park(queue, queue->claims.foremost,
+                        takt_min(queue->awarded.again_at_us, received_us + PARKED_MAX_US));
     takt_claims_planned(queue);
     refuse_excess(scheduler, queue, award->refused, received_us);
     takt_queue_count(queue);
     refuse_hopeless(scheduler, queue, received_us);
+    queue->awarded.left_few = award->least_urgent < 0 && queue->numbers->concurrency == 0 &&
+                              !queue->claims.dear &&
+                              queue->waiters.total < 2 * queue->in_hand.count;
 }
 
-void takt_scheduler_failed(takt_scheduler *scheduler, takt_queue *queue, int status, int64_t now_us)
+void takt_scheduler_refused(takt_scheduler *scheduler, takt_queue *queue)
 {
     takt_claims_end(scheduler, queue);
     takt_claims_hand_on(scheduler, queue); /* it may have been taken */
     takt_permits_failed(scheduler, queue);
+}
+
+void takt_scheduler_failed(takt_scheduler *scheduler, takt_queue *queue, int status, int64_t now_us)
+{
+    takt_scheduler_refused(scheduler, queue);
     takt_loss_failed(scheduler, queue, status, now_us);
 }
 
 void takt_scheduler_blocked(takt_scheduler *scheduler, takt_queue *queue, int64_t blocked_until_us)
 {
     takt_slots_drop_before(&queue->in_hand, blocked_until_us);
+    if (queue->awarded.blocked_until_us != 0) /* otherwise only its inner limits hold it up */
+        takt_order_unpark(scheduler, queue);
     queue->awarded.blocked_until_us = blocked_until_us;
     queue->awarded.again_at_us = 0;
     takt_registry_touch(scheduler, queue);
@@ -219,9 +264,11 @@ static void fire_due(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
         return;
     miss(scheduler, queue, now_us);
     while (queue->waiters.total > 0 && (slot_us = takt_slots_next(&queue->in_hand)) <= due_us) {
-        takt_permit *permit = takt_queue_match(queue, takt_slots_next_cost(&queue->in_hand));
-        takt_run slot = {{slot_us, 0}, {0, 0}, 1, 1, takt_slots_next_cost(&queue->in_hand), 0};
+        takt_permit *permit = takt_queue_match(queue, takt_slots_first_run(&queue->in_hand));
         int64_t fence = takt_slots_next_fence(&queue->in_hand);
+        takt_run slot;
+        if (!permit)
+            slot = takt_slots_next_run(&queue->in_hand);
         takt_slots_pop(&queue->in_hand);
         if (!permit) {
             takt_unused_add(scheduler, queue, &slot);
@@ -256,18 +303,22 @@ static int64_t first_deadline(const takt_queue *queue)
 }
 
 /* Whether nothing refers to the queue any more. */
-static bool is_idle(const takt_queue *queue, int64_t wake_us)
+static bool is_idle(const takt_queue *queue, int64_t pass_us)
 {
-    return wake_us == TAKT_NEVER && !queue->claims.in_flight && queue->coming == 0 &&
-           queue->gone_on == 0 && queue->holding.running == 0;
+    return pass_us == TAKT_NEVER && queue->waiters.total == 0 && !queue->claims.in_flight &&
+           queue->coming == 0 && queue->gone_on == 0 && queue->holding.running == 0 &&
+           queue->weight == 0;
 }
 
 static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
-    int64_t claim_us, wake_us, alone_us;
+    int64_t claim_us, pass_us, alone_us;
     bool served;
 
-    if (queue->in_hand.count == 0 && queue->waiters.total == 0 && queue->claims.hint == HINTED)
+    if (queue->awarded.parked_until_us <= now_us)
+        queue->awarded.parked_until_us = 0;
+    if (queue->in_hand.count == 0 && queue->claims.hint == HINTED &&
+        (queue->waiters.total == 0 || takt_turns_hold_up(queue)))
         queue->claims.hint = UNHINTED; /* no waiter and no slot is concerned */
     takt_permits_tick(scheduler, queue, now_us);
     /* even after a suspension no waiter is served after its deadline */
@@ -279,25 +330,29 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
         refuse(scheduler, queue, takt_queue_first_deadline(queue), TAKT_E_DEADLINE, now_us);
     takt_permits_hand_on(scheduler, queue, now_us);
     refuse_unstated(scheduler, queue, now_us);
+    takt_order_review(scheduler, queue);
     served = takt_loss_serve(scheduler, queue, now_us, &alone_us);
     takt_unused_gather(scheduler, queue);
+    takt_order_review(scheduler, queue);
     claim_us = served && takt_loss_asks(queue, now_us) ? now_us : takt_claims_at(queue, now_us);
-    wake_us = takt_min(takt_min(first_deadline(queue), alone_us), takt_permits_lost_at(queue));
+    pass_us = takt_min(takt_min(first_deadline(queue), alone_us), takt_permits_lost_at(queue));
     if (queue->in_hand.count > 0 && queue->claims.hint == UNHINTED)
-        wake_us = takt_min(
-            wake_us, takt_clock_local(&queue->server->clock, takt_slots_next(&queue->in_hand)));
+        pass_us = takt_min(
+            pass_us, takt_clock_local(&queue->server->clock, takt_slots_next(&queue->in_hand)));
+    if (queue->awarded.parked_until_us != 0 && queue->waiters.total > 0)
+        pass_us = takt_min(pass_us, queue->awarded.parked_until_us);
     if (claim_us <= now_us) {
         takt_registry_put(scheduler, queue, CLAIMING);
     } else {
-        wake_us = takt_min(wake_us, claim_us);
-        takt_registry_put(scheduler, queue, is_idle(queue, wake_us) ? IDLE : NOWHERE);
+        pass_us = takt_min(pass_us, claim_us);
+        takt_registry_put(scheduler, queue, is_idle(queue, pass_us) ? IDLE : NOWHERE);
     }
-    takt_registry_wake_at(scheduler, queue, wake_us);
+    takt_registry_pass_at(scheduler, queue, pass_us);
 }
 
-static int64_t wake_at_of(const takt_node *timer)
+static int64_t pass_at_of(const takt_node *timer)
 {
-    return TAKT_HOLDER(timer, takt_queue, registry.timer)->registry.wake_at_us;
+    return TAKT_HOLDER(timer, takt_queue, registry.timer)->registry.pass_at_us;
 }
 
 void takt_scheduler_run(takt_scheduler *scheduler, int64_t now_us)
@@ -307,7 +362,7 @@ void takt_scheduler_run(takt_scheduler *scheduler, int64_t now_us)
         takt_registry_forget(scheduler, queue_of(scheduler->idle.next));
     while (!takt_list_empty(&scheduler->touched))
         update(scheduler, queue_of(scheduler->touched.next), now_us);
-    while (scheduler->timers.first && wake_at_of(scheduler->timers.first) <= now_us)
+    while (scheduler->timers.first && pass_at_of(scheduler->timers.first) <= now_us)
         update(scheduler, TAKT_HOLDER(scheduler->timers.first, takt_queue, registry.timer), now_us);
 }
 
@@ -359,9 +414,9 @@ void takt_scheduler_leave_all(takt_scheduler *scheduler, int status)
         }
 }
 
-int64_t takt_scheduler_wake_at(const takt_scheduler *scheduler)
+int64_t takt_scheduler_pass_at(const takt_scheduler *scheduler)
 {
     const takt_node *first = scheduler->timers.first;
 
-    return first ? wake_at_of(first) : TAKT_NEVER;
+    return first ? pass_at_of(first) : TAKT_NEVER;
 }

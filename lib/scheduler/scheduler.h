@@ -18,7 +18,9 @@ typedef struct takt_scheduler {
     int64_t seq; /* of the last claim to any ledger: a queue that is made again continues with it */
     takt_servers servers;
     takt_table queues;
-    takt_heap timers;   /* queues by wake_at_us */
+    takt_table turns;   /* of limits with `fair: tenant`, and of nested work: turns.h */
+    takt_table inner;   /* inner limits and keys of nested work: nest.h */
+    takt_heap timers;   /* queues by pass_at_us */
     takt_link touched;  /* queues that the next pass looks at */
     takt_link claiming; /* queues that have something to claim now */
     takt_link idle;     /* queues in which nothing waits, the longest idle first */
@@ -51,6 +53,9 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
 void takt_scheduler_failed(takt_scheduler *scheduler, takt_queue *queue, int status,
                            int64_t now_us);
 
+/* The claim has done nothing, since the store does not carry such claims. */
+void takt_scheduler_refused(takt_scheduler *scheduler, takt_queue *queue);
+
 /* A call of this client has changed a queue's ledger (a block, a reset): slots before
  * blocked_until_us are dropped, and the next pass claims. */
 void takt_scheduler_blocked(takt_scheduler *scheduler, takt_queue *queue, int64_t blocked_until_us);
@@ -66,6 +71,6 @@ int64_t takt_scheduler_count_fired(const takt_scheduler *scheduler);
 takt_permit *takt_scheduler_next_fired(takt_scheduler *scheduler);
 
 /* When to run again at the latest; TAKT_NEVER: only an event needs a pass. */
-int64_t takt_scheduler_wake_at(const takt_scheduler *scheduler);
+int64_t takt_scheduler_pass_at(const takt_scheduler *scheduler);
 
 #endif

@@ -40,10 +40,10 @@ void takt_share_begin(takt_share *share, const takt_numbers *numbers, int64_t wo
 
 int64_t takt_share_next(const takt_share *share, int64_t now_us)
 {
-    return takt_numbers_earliest(&share->numbers, &share->state, now_us, 1);
+    return takt_numbers_earliest(&share->numbers, &share->state, now_us, takt_amounts_of_cost(1));
 }
 
-void takt_share_take(takt_share *share, int64_t slot_us, int32_t cost)
+void takt_share_take(takt_share *share, int64_t slot_us, int32_t cost, takt_more more)
 {
-    takt_numbers_commit(&share->numbers, &share->state, slot_us, cost);
+    takt_numbers_commit(&share->numbers, &share->state, slot_us, takt_amounts_of(cost, more));
 }

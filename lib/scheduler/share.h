@@ -24,8 +24,8 @@ typedef struct takt_share {
 void takt_share_begin(takt_share *share, const takt_numbers *numbers, int64_t workers,
                       int64_t from_us, uint64_t *random);
 
-/* The next slot from now on, and taking it for a cost. */
+/* The next slot from now on, and taking it. */
 int64_t takt_share_next(const takt_share *share, int64_t now_us);
-void takt_share_take(takt_share *share, int64_t slot_us, int32_t cost);
+void takt_share_take(takt_share *share, int64_t slot_us, int32_t cost, takt_more more);
 
 #endif

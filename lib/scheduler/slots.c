@@ -56,9 +56,11 @@ int64_t takt_slots_next(const takt_slots *in_hand)
                                   : TAKT_NEVER;
 }
 
-int32_t takt_slots_next_cost(const takt_slots *in_hand)
+takt_run takt_slots_next_run(const takt_slots *in_hand)
 {
-    return in_hand->runs[in_hand->first].cost;
+    const takt_run *run = &in_hand->runs[in_hand->first];
+
+    return takt_run_at(takt_fraction_ceil(run->first), 1, run->cost, run->more);
 }
 
 int64_t takt_slots_next_fence(const takt_slots *in_hand)

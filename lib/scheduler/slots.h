@@ -20,11 +20,17 @@ void takt_slots_close(takt_slots *in_hand);
  * Returns 0, or TAKT_E_NOMEM with nothing changed. */
 int takt_slots_add(takt_slots *in_hand, const takt_run *runs, int run_count, int64_t fence);
 
-/* The next slot, its cost and its fencing number; TAKT_NEVER: there is none. */
+/* The next slot (TAKT_NEVER: there is none), as a run of its own, and its fencing number. */
 int64_t takt_slots_next(const takt_slots *in_hand);
-int32_t takt_slots_next_cost(const takt_slots *in_hand);
+takt_run takt_slots_next_run(const takt_slots *in_hand);
 int64_t takt_slots_next_fence(const takt_slots *in_hand);
 void takt_slots_pop(takt_slots *in_hand); /* removes the next slot, which must exist */
+
+/* The run of the next slot, which must exist. */
+static inline const takt_run *takt_slots_first_run(const takt_slots *in_hand)
+{
+    return &in_hand->runs[in_hand->first];
+}
 
 /* The last slot in hand; TAKT_NEVER: there is none. */
 int64_t takt_slots_last(const takt_slots *in_hand);

@@ -5,14 +5,15 @@
 
 #define LOOK_BACK 16 /* runs that a slot may be joined to */
 
-/* Joins a slot to those of its instant and cost, such as a burst of an inner limit that gave up:
+/* Joins a slot to those of its instant and amounts, such as a burst of an inner limit that gave up:
  * one call hands them all back. */
 static bool join(takt_slots *slots, const takt_run *run)
 {
     for (int i = slots->run_count - 1; i >= 0 && i >= slots->run_count - LOOK_BACK; i--) {
         takt_run *at = &slots->runs[slots->first + i];
-        bool same = at->cost == run->cost && at->whole == run->whole &&
-                    at->first.us == run->first.us && at->first.parts == run->first.parts;
+        bool same = at->cost == run->cost && takt_more_same(at->more, run->more) &&
+                    at->whole == run->whole && at->first.us == run->first.us &&
+                    at->first.parts == run->first.parts;
         if (same && run->count == 1 &&
             (at->count == 1 || (at->step.us == 0 && at->step.parts == 0))) {
             at->step = (takt_fraction){0, 0};
@@ -24,12 +25,17 @@ static bool join(takt_slots *slots, const takt_run *run)
     return false;
 }
 
+static bool has_rules(const takt_queue *queue)
+{
+    return queue->numbers->rule_count > 0 || queue->nest; /* inner limits have rules */
+}
+
 void takt_unused_add(takt_scheduler *scheduler, takt_queue *queue, const takt_run *run)
 {
     bool heard =
         !queue->server->loss.lost && queue->loss.trouble == 0 && queue->claims.hint == UNHINTED;
 
-    if (!heard || queue->numbers->rule_count == 0)
+    if (!heard || !has_rules(queue))
         return;
     if (!join(&queue->unused.slots, run) && takt_slots_add(&queue->unused.slots, run, 1, 0) < 0) {
         scheduler->out_of_memory = true; /* the slots lapse */

@@ -6,8 +6,9 @@
  * due.  Each run of slots needs a call of its own (takt_ledger_settle, for work that did not
  * begin), the last run first.  A rule takes back what no other worker can have been served from.
  *
- * A permit that has slots of inner limits (`within`) and ends while it waits for an outer one hands
- * those back too.
+ * The slots of nested work (nest.h) go back to all levels.  A permit that passes its limits one
+ * after the other, has slots of inner ones and ends while it waits for an outer one hands those
+ * back too.
  *
  * This call reports a change; all other calls of the scheduler state a situation.  So it is sent
  * once, even if it is lost.  Slots lapse if the store is lost, if no rule has charged for
@@ -26,7 +27,8 @@ void takt_unused_gather(takt_scheduler *scheduler, takt_queue *queue);
 
 /*
  * Takes out the next slots to hand back, before claims are sent.  The driver sends one settle call
- * of actual 0 with the run's first slot and all its tokens, and does not repeat it.  NULL: no more.
+ * of actual 0 with the run's first slot and all its tokens to each level, and does not repeat it.
+ * NULL: no more.
  */
 takt_queue *takt_unused_next(takt_scheduler *scheduler, takt_run *run);
 

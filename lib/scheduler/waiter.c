@@ -18,7 +18,8 @@ void takt_waiter_take(takt_queue *queue, takt_permit *permit, int64_t fence)
 
 void takt_waiter_pass(takt_queue *queue, takt_permit *permit, int64_t slot_us)
 {
-    permit->passed[permit->passed_count++] = (takt_passed){queue, slot_us, permit->cost};
+    permit->passed[permit->passed_count++] =
+        (takt_passed){queue, slot_us, permit->cost, permit->more};
     queue->gone_on++;
 }
 
@@ -48,7 +49,7 @@ void takt_waiter_drop(takt_scheduler *scheduler, takt_permit *permit)
     }
     while (permit->passed_count > 0) {
         takt_passed passed = unpass(scheduler, permit);
-        takt_run slot = {{passed.slot_at_us, 0}, {0, 0}, 1, 1, passed.cost, 0};
+        takt_run slot = takt_run_at(passed.slot_at_us, 1, passed.cost, passed.more);
         takt_unused_add(scheduler, passed.queue, &slot);
     }
     while (permit->outer_count > 0) {
@@ -79,7 +80,7 @@ static void decide(takt_scheduler *scheduler, const takt_queue *queue, takt_perm
     if (queue->limit->access == TAKT_ACCESS_UNLIMITED) {
         permit->uncharged = true;
         takt_waiter_fire(scheduler, permit, 0);
-    } else if (permit->cost > takt_queue_capacity(queue)) {
+    } else if (!takt_queue_can_give(queue, permit)) {
         takt_waiter_fire(scheduler, permit, TAKT_E_COST);
     }
 }
@@ -91,13 +92,16 @@ void takt_waiter_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_perm
     permit->uncharged = false;
     takt_queue_add(queue, permit);
     takt_registry_touch(scheduler, queue);
-    if (queue->newer || queue->limit->access != TAKT_ACCESS_LIMITED)
+    /* other rules of our revision may have ended: a claim asks */
+    if ((queue->newer && queue->numbers == takt_queue_stated(queue)) ||
+        queue->limit->access != TAKT_ACCESS_LIMITED)
         decide(scheduler, queue, permit);
 }
 
-void takt_waiter_expect(takt_scheduler *scheduler, takt_queue *queue, int32_t cost,
+void takt_waiter_expect(takt_scheduler *scheduler, takt_queue *queue, int32_t cost, takt_more more,
                         takt_permit *permit)
 {
+    permit->outer_more[permit->outer_count] = more;
     permit->outer_costs[permit->outer_count] = cost;
     permit->outer[permit->outer_count++] = queue;
     queue->coming++;
@@ -110,7 +114,8 @@ takt_queue *takt_waiter_next_queue(takt_scheduler *scheduler, takt_permit *permi
 
     if (permit->outer_count == 0)
         return NULL;
-    permit->cost = takt_waiter_outer_cost(permit);
+    permit->cost = permit->outer_costs[permit->outer_count - 1];
+    permit->more = permit->outer_more[permit->outer_count - 1];
     queue = permit->outer[--permit->outer_count];
     queue->coming--;
     takt_registry_touch(scheduler, queue);
@@ -123,7 +128,7 @@ takt_queue *takt_waiter_next_queue(takt_scheduler *scheduler, takt_permit *permi
  * dropped: the next waiter gets its own. */
 static void put_back(takt_scheduler *scheduler, const takt_permit *permit, int64_t fence)
 {
-    takt_run slot = {{permit->slot_at_us, 0}, {0, 0}, 1, 1, permit->cost, 0};
+    takt_run slot = takt_run_at(permit->slot_at_us, 1, permit->cost, permit->more);
 
     if (!permit->uncharged && takt_slots_add(&permit->queue->in_hand, &slot, 1, fence) < 0)
         scheduler->out_of_memory = true; /* the slot lapses */

@@ -10,12 +10,12 @@
 
 #include "scheduler/scheduler.h"
 
-/* A permit begins to wait.  Its cost, priority and deadline_at_us (TAKT_NEVER: none) are set. */
+/* A permit begins to wait.  Its amounts, priority and deadline_at_us (TAKT_NEVER: none) are set. */
 void takt_waiter_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit);
 
-/* A permit that begins to wait will later come to that queue of an outer limit, and cost that much
+/* A permit that begins to wait will later come to that queue of an outer limit, and take that much
  * there.  The queue stays until then.  The calls name the outermost limit first. */
-void takt_waiter_expect(takt_scheduler *scheduler, takt_queue *queue, int32_t cost,
+void takt_waiter_expect(takt_scheduler *scheduler, takt_queue *queue, int32_t cost, takt_more more,
                         takt_permit *permit);
 
 /* The queue of the next outer limit; NULL: there is none. */
@@ -24,14 +24,15 @@ static inline const takt_queue *takt_waiter_outer(const takt_permit *permit)
     return permit->outer_count > 0 ? permit->outer[permit->outer_count - 1] : NULL;
 }
 
-/* What the permit costs there. */
-static inline int32_t takt_waiter_outer_cost(const takt_permit *permit)
+/* What the permit takes there. */
+static inline takt_amounts takt_waiter_outer_amounts(const takt_permit *permit)
 {
-    return permit->outer_costs[permit->outer_count - 1];
+    return takt_amounts_of(permit->outer_costs[permit->outer_count - 1],
+                           permit->outer_more[permit->outer_count - 1]);
 }
 
 /* A slot of an inner limit was due.  Returns the queue that the permit is to wait in next, and sets
- * its cost there; NULL: there is none. */
+ * its amounts there; NULL: there is none. */
 takt_queue *takt_waiter_next_queue(takt_scheduler *scheduler, takt_permit *permit);
 
 /* The permit gets one of the limit's permits, with that fencing number.  It is then fired. */

@@ -30,7 +30,7 @@ static void finish(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter)
         takt_shadow_waiter_free(shadows, shadow_waiter);
 }
 
-/* Gives back what it holds, at the time when the work would have been done. */
+/* Releases its permits at the time when the work would have ended. */
 static void end_work(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter, int64_t now_us)
 {
     int64_t ends_at_us = shadow_waiter->granted_at_us + shadow_waiter->work_us;
@@ -63,7 +63,8 @@ static void begin_work(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter)
     shadow_waiter->permit.state = TAKT_PERMIT_GRANTED;
     takt_waiter_begin(shadows->scheduler, &shadow_waiter->permit); /* further levels enforce */
     shadow_waiter->granted_at_us = shadows->now_us;
-    if (shadow_waiter->actual != TAKT_SHADOW_UNKNOWN && slot_of(shadow_waiter) != 0)
+    if (shadow_waiter->used.of[TAKT_UNIT_TOKENS] != TAKT_SHADOW_UNKNOWN &&
+        slot_of(shadow_waiter) != 0)
         takt_list_append(&shadows->settling, &shadow_waiter->settle);
     takt_list_remove(&shadow_waiter->permit.line);
     if (shadow_waiter->permit.hold_count > 0) /* its loss is not reported */
@@ -81,7 +82,7 @@ static void enter(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter, takt
 {
     shadow_waiter->arrived_at_us = now_us;
     shadow_waiter->shadow_stats->counts.acquires++;
-    if (shadow_waiter->permit.cost > takt_queue_capacity(queue)) { /* it would wait for ever */
+    if (!takt_queue_can_give(queue, &shadow_waiter->permit)) { /* it would wait for ever */
         takt_shadow_stats_refuse(shadow_waiter->shadow_stats, TAKT_E_COST);
         finish(shadows, shadow_waiter);
         return;
@@ -107,12 +108,13 @@ static takt_shadow_waiter *new_waiter(takt_shadows *shadows, const takt_queue *q
         return NULL;
     shadow_waiter->permit.shadow = TAKT_SHADOW_WAITS;
     shadow_waiter->permit.cost = permit->cost;
+    shadow_waiter->permit.more = permit->more;
     shadow_waiter->permit.priority = permit->priority;
     shadow_waiter->permit.deadline_at_us = permit->deadline_at_us;
     shadow_waiter->entered_at_us = now_us;
     for (int i = 0; i < permit->outer_count; i++)
         takt_waiter_expect(shadows->scheduler, permit->outer[i], permit->outer_costs[i],
-                           &shadow_waiter->permit);
+                           permit->outer_more[i], &shadow_waiter->permit);
     return shadow_waiter;
 }
 
@@ -300,7 +302,7 @@ void takt_shadow_tried(takt_shadows *shadows, const char *limit, int status)
     shadow_stats->counts.tries_refused += status != 0;
 }
 
-int64_t takt_shadow_settle(const takt_permit *permit, int64_t actual, bool unbegun)
+int64_t takt_shadow_settle(const takt_permit *permit, takt_amounts used, bool unbegun)
 {
     takt_shadow_waiter *shadow_waiter =
         permit->shadow_count > 0 ? takt_shadow_waiter_of(&permit->shadows[permit->shadow_count - 1])
@@ -309,7 +311,7 @@ int64_t takt_shadow_settle(const takt_permit *permit, int64_t actual, bool unbeg
     if (!shadow_waiter)
         return 0;
     if (!shadow_waiter->gone && shadow_waiter->permit.state != TAKT_PERMIT_GRANTED) {
-        shadow_waiter->actual = actual;
+        shadow_waiter->used = used;
         shadow_waiter->unbegun = unbegun;
         return 0;
     }
@@ -334,7 +336,7 @@ const takt_shadow_waiter *takt_shadow_next_settle(takt_shadows *shadows)
 void takt_shadow_tick(takt_shadows *shadows, int64_t now_us)
 {
     shadows->now_us = now_us;
-    while (takt_shadow_wake_at(shadows) <= now_us)
+    while (takt_shadow_pass_at(shadows) <= now_us)
         finish(shadows, TAKT_HOLDER(shadows->ends.first, takt_shadow_waiter, end));
 }
 

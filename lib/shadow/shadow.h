@@ -25,12 +25,12 @@ void takt_shadow_enforce(takt_shadows *shadows, takt_queue *queue, takt_permit *
 /* The work of a granted permit is done. */
 void takt_shadow_release(takt_shadows *shadows, takt_permit *permit, int64_t now_us);
 
-/* At a pass, before the scheduler runs: shadow waiters give back what they have held long
+/* In a pass, before the scheduler runs: shadow waiters release the permits that they have held long
  * enough. */
 void takt_shadow_tick(takt_shadows *shadows, int64_t now_us);
 
 /* When that is needed next; TAKT_NEVER: no time is set. */
-static inline int64_t takt_shadow_wake_at(const takt_shadows *shadows)
+static inline int64_t takt_shadow_pass_at(const takt_shadows *shadows)
 {
     const takt_node *first = shadows->ends.first;
 
@@ -48,8 +48,8 @@ void takt_shadow_vanish(takt_shadows *shadows, takt_permit *permit);
 /* A shadow waiter has its slot, or has failed. */
 void takt_shadow_advance(takt_shadows *shadows, takt_permit *permit);
 
-/* A permit's callback is due.  True: it was a shadow waiter, and nothing is left to do; false: the
- * caller's callback is to be called. */
+/* A permit's callback is due. True: it was a shadow waiter, and there is nothing more to do; false:
+ * call the caller's callback. */
 static inline bool takt_shadow_call_back(takt_shadows *shadows, takt_permit *permit)
 {
     if (permit->shadow == TAKT_SHADOW_WAITS) {
@@ -72,18 +72,18 @@ void takt_shadow_begin(takt_shadows *shadows, takt_permit *shadow_waiter);
 /* A try at a shadow limit has ended with that status. */
 void takt_shadow_tried(takt_shadows *shadows, const char *limit, int status);
 
-/* The real cost of a permit's work is lower than its cost, or it was not begun.  Returns the slot
- * to settle; 0: it is not known, or not yet: then takt_shadow_next_settle will return it. */
-int64_t takt_shadow_settle(const takt_permit *permit, int64_t actual, bool unbegun);
+/* A permit's work has used less than was taken, or was not begun.  Returns the slot to settle; 0:
+ * it is not known, or not yet: then takt_shadow_next_settle will return it. */
+int64_t takt_shadow_settle(const takt_permit *permit, takt_amounts used, bool unbegun);
 
-/* The next shadow waiter whose slot and real cost are known; NULL: no more.  It is valid until the
+/* The next shadow waiter whose slot and used amounts are known; NULL: none. It is valid until the
  * next call to the scheduler. */
 const takt_shadow_waiter *takt_shadow_next_settle(takt_shadows *shadows);
 
 /* Whether there are shadow waiters, and nothing else holds anything. */
 bool takt_shadow_is_all(const takt_shadows *shadows);
 
-/* What is known of a limit. */
+/* The statistics of a limit. */
 void takt_shadow_tell(const takt_shadows *shadows, const char *limit, takt_shadow *shadow);
 
 #endif

@@ -9,7 +9,7 @@
 #define FIRST_LOG 9 /* 2^9 us: the first step begins there */
 #define STEPS_LOG 5
 
-/* The step of a wait: the number of halvings, and which of the 32 steps it then lies in. */
+/* The step of a wait: the number of halvings, and which of the 32 steps it is in then. */
 static int step_of(int64_t wait_us)
 {
     int halved = 0;

@@ -105,7 +105,7 @@ takt_shadow_waiter *takt_shadow_waiter_new(takt_shadows *shadows, takt_shadow_st
                                           .home = home,
                                           .work_us = TAKT_SHADOW_UNKNOWN,
                                           .ends_at_us = TAKT_NEVER,
-                                          .actual = TAKT_SHADOW_UNKNOWN};
+                                          .used.of[TAKT_UNIT_TOKENS] = TAKT_SHADOW_UNKNOWN};
     takt_list_init(&shadow_waiter->permit.line);
     takt_list_init(&shadow_waiter->settle);
     home->shadow_waiters++;

@@ -24,9 +24,9 @@ enum {
 #define TAKT_SHADOW_WAITERS_MAX INT64_C(100000) /* of one limit at a time */
 
 typedef struct takt_shadow_waiter {
-    /* first; its `line` is also its link in the lists of those that hold, rest or are spare */
+    /* first; its `line` is also its link in the lists of holding, resting and spare ones */
     takt_permit permit;
-    takt_node end;    /* in the heap of those whose time to give back is known */
+    takt_node end;    /* in the heap of those with a known time of release */
     takt_link settle; /* in the list of those to settle */
     int64_t number;
     takt_shadow_stats *shadow_stats; /* of the limit that it waits for, or waited for last */
@@ -36,10 +36,10 @@ typedef struct takt_shadow_waiter {
     int64_t granted_at_us;           /* by the last limit */
     int64_t work_us;                 /* how long the caller's work took; UNKNOWN: not done yet */
     int64_t ends_at_us;              /* TAKT_NEVER: not in the heap */
-    int64_t actual; /* the real cost, reported while it waited; UNKNOWN: not reported */
-    bool unbegun;   /* likewise: the work was not begun */
-    bool resting;   /* in that list */
-    bool gone;      /* only the slot it had is left of it */
+    takt_amounts used;               /* reported while it waited; of tokens UNKNOWN: not reported */
+    bool unbegun;                    /* reported: the work was not begun */
+    bool resting;                    /* in that list */
+    bool gone;                       /* only its slot remains */
 } takt_shadow_waiter;
 
 #define TAKT_SHADOW_UNKNOWN INT64_C(-1)

@@ -96,8 +96,27 @@ static void copy_claim(takt_claim *copy, const takt_claim *claim)
            offsetof(takt_claim, wants) + (size_t)claim->want_count * sizeof claim->wants[0]);
 }
 
-/* Copies everything that the thread needs, so that it never reads the caller's memory. False: no
- * memory for a policy. */
+/* False: no memory. */
+static bool copy_inner(takt_file_job *job, const takt_store_call *call)
+{
+    job->own.inner = job->own_inner;
+    job->own.inner_count = call->inner_count;
+    if (call->inner_count > 0 && job->inner == NULL)
+        job->inner = calloc(TAKT_INNER_MAX, sizeof *job->inner);
+    if (call->inner_count > 0 && job->inner == NULL)
+        return false;
+    for (int i = 0; i < call->inner_count; i++) {
+        takt_file_inner *copy = &job->inner[i];
+        memcpy(copy->limit.name, call->inner[i].limit->name, sizeof copy->limit.name);
+        copy->limit.numbers = *call->inner[i].numbers;
+        memcpy(copy->key, call->inner[i].key, strlen(call->inner[i].key) + 1);
+        job->own_inner[i] = (takt_store_inner){&copy->limit, &copy->limit.numbers, copy->key};
+    }
+    return true;
+}
+
+/* Copies everything that the thread needs, so that it never uses the caller's memory. False: no
+ * memory for a policy, for tenants or for inner limits. */
 static bool fill_job(takt_file_job *job, takt_store_call *call)
 {
     job->call = call;
@@ -114,16 +133,26 @@ static bool fill_job(takt_file_job *job, takt_store_call *call)
     job->own.claim = call->claim ? &job->claim : NULL;
     job->own.award = &job->award;
     job->own.cost = call->cost;
+    memcpy(job->own.more, call->more, sizeof job->own.more);
     job->own.for_us = call->for_us;
     strcpy(job->reason, call->reason ? call->reason : ""); /* its length was checked */
     job->own.reason = job->reason;
     job->own.slot_us = call->slot_us;
     job->own.requests = call->requests;
     job->own.actual = call->actual;
+    memcpy(job->own.actual_more, call->actual_more, sizeof job->own.actual_more);
+    if (call->tenant)
+        strcpy(job->tenant, call->tenant);
+    job->own.tenant = call->tenant ? job->tenant : NULL;
+    job->own.tenant_weight = call->tenant_weight;
+    job->own.priority = call->priority;
     job->own.status = 0;
     job->exchange = call->exchange ? takt_policy_exchange_copy(call->exchange) : NULL;
     job->own.exchange = job->exchange;
-    return job->exchange || !call->exchange;
+    if (call->tenants)
+        job->own.tenants = malloc(TAKT_TENANTS_MAX * sizeof *job->own.tenants);
+    return copy_inner(job, call) && (job->exchange || !call->exchange) &&
+           (job->own.tenants || !call->tenants);
 }
 
 /* Keeps a finished job for reuse. */
@@ -131,6 +160,8 @@ static void put_back(file_store *store, takt_file_job *job)
 {
     takt_policy_exchange_free(job->exchange);
     job->exchange = NULL;
+    free(job->own.tenants);
+    job->own.tenants = NULL;
     takt_list_append(&store->idle, &job->link);
 }
 
@@ -192,6 +223,15 @@ static void copy_talk(takt_policy_exchange *exchange, takt_policy_exchange *copy
     copy->kept = NULL;
 }
 
+static void copy_standing(takt_store_call *call, const takt_store_call *copy)
+{
+    call->standing = copy->standing;
+    call->standing.tenants = call->tenants;
+    if (copy->tenants && copy->status == 0)
+        memcpy(call->tenants, copy->tenants,
+               (size_t)copy->standing.tenant_count * sizeof *call->tenants);
+}
+
 static void tell_damage(file_store *store, const takt_file_job *job)
 {
     char limit[TAKT_QUOTE_SIZE], key[TAKT_QUOTE_SIZE];
@@ -200,7 +240,7 @@ static void tell_damage(file_store *store, const takt_file_job *job)
     if (store->on_event == NULL)
         return;
     takt_fail(&made, TAKT_E_STORE,
-              "the ledger of the limit %s and the key %s could not be read: it was begun anew, "
+              "the ledger of the limit %s and the key %s was unreadable: a new one began, "
               "blocked for a period",
               takt_quote(job->limit.name, limit), takt_quote(job->key, key));
     store->on_event(store->event_data,
@@ -220,7 +260,7 @@ static void settle(file_store *store, takt_file_job *job)
         if (job->exchange)
             copy_talk(call->exchange, job->exchange);
         else if (call->op != TAKT_OP_CLAIM)
-            call->standing = job->own.standing;
+            copy_standing(call, &job->own);
         if (call->claim && (call->status == 0 || call->status == TAKT_E_NO_SLOT))
             copy_award(call->award, &job->award);
         takt_waker_answered(&store->waker, call);
@@ -421,6 +461,7 @@ static int file_open(takt_store **opened, uv_loop_t *loop, const char *rest,
     if (store == NULL)
         return takt_fail(error, TAKT_E_NOMEM, "no memory for a store");
     store->store.kind = &takt_store_file;
+    store->store.nests = true;
     takt_list_init(&store->flight);
     takt_list_init(&store->lost);
     takt_list_init(&store->idle);

@@ -219,10 +219,11 @@ static int move_aside(takt_file_env *env, int reason, takt_error *error)
                          path, ASIDE_MAX);
     if (rename(path, aside) < 0)
         return takt_file_fail(error, errno, "cannot set aside the damaged file", path);
-    snprintf(env->notice, sizeof env->notice,
-             "the store's file %.200s was damaged (%s): it was moved to %.200s and begun anew, "
-             "what its ledgers knew is lost",
-             path, mdb_strerror(reason), strrchr(aside, '/') + 1);
+    snprintf(
+        env->notice, sizeof env->notice,
+        "the store's file %.200s was damaged (%s): it was moved to %.200s and a new one began, "
+        "what its ledgers knew is lost",
+        path, mdb_strerror(reason), strrchr(aside, '/') + 1);
     atomic_fetch_add(&env->generation, 1);
     return 0;
 }
@@ -285,7 +286,6 @@ int takt_file_open_env(takt_file_env *env, takt_error *error)
     for (int attempt = 0; again && code == 0 && attempt < ATTEMPTS; attempt++)
         code = open_once(env, &again, error);
     if (code == 0 && again)
-        code = takt_fail(error, TAKT_E_STORE, "%s is damaged each time it is begun anew",
-                         env->url.path);
+        code = takt_fail(error, TAKT_E_STORE, "%s is damaged each time it is made", env->url.path);
     return code;
 }

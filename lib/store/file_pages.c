@@ -57,7 +57,7 @@ void takt_file_pages_pass(MDB_val *name, char bytes[TAKT_FILE_NAME_MAX])
     *name = (MDB_val){size, bytes};
 }
 
-/* ---- pages at hand ----------------------------------------------------------------------- */
+/* ---- pages in memory --------------------------------------------------------------------- */
 
 static takt_file_page *find(const takt_file_pages *file, int book, int64_t number)
 {

@@ -13,7 +13,8 @@
 void takt_file_records_free(takt_file_records *records)
 {
     takt_record_scratch_free(&records->scratch);
-    takt_file_pages_free(&records->pages);
+    for (int i = 0; i < TAKT_LEVELS_MAX; i++)
+        takt_file_pages_free(&records->pages[i]);
     free(records->value);
     *records = (takt_file_records){0};
 }
@@ -65,38 +66,114 @@ static int put(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, MDB_val *n
     return mdb_put(txn, dbi, name, &value, 0);
 }
 
+/* Reads a record's text, which stays valid until something is written; NULL: there is none. */
+static int get(MDB_txn *txn, MDB_dbi dbi, MDB_val *name, const char **text, size_t *size)
+{
+    MDB_val value;
+    int rc = mdb_get(txn, dbi, name, &value);
+
+    *text = NULL;
+    *size = 0;
+    if (rc == 0 && takt_file_record_expires_at(value) < 0) {
+        *text = ""; /* an invalid text: it counts as damaged */
+    } else if (rc == 0) {
+        *text = (const char *)value.mv_data + TAKT_FILE_PREFIX_SIZE;
+        *size = value.mv_size - TAKT_FILE_PREFIX_SIZE;
+    }
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+/* Changes a record as a call has left it. */
+static int change_record(takt_file_records *records, takt_file_pages *pages, MDB_txn *txn,
+                         MDB_dbi dbi, MDB_val *name, const takt_record_change *change,
+                         takt_file_job *job)
+{
+    bool kept;
+    int rc = 0;
+
+    if (change->what == TAKT_RECORD_PUT)
+        rc = put(records, txn, dbi, name, change, job);
+    if (change->what == TAKT_RECORD_DROP) {
+        pages->pages.clear(&pages->pages);
+        rc = mdb_del(txn, dbi, name, NULL);
+    }
+    kept = change->what != TAKT_RECORD_KEEP && job->own.status != TAKT_E_NOMEM;
+    return rc == 0 ? takt_file_pages_end(pages, kept) : rc;
+}
+
+/* Makes room for the longest text that is put. */
+static bool reserve(takt_file_records *records, const takt_record_part *parts, int count)
+{
+    size_t size = 0;
+    char *grown;
+
+    for (int i = 0; i < count; i++)
+        if (parts[i].change.what == TAKT_RECORD_PUT && parts[i].change.size > size)
+            size = parts[i].change.size;
+    size += TAKT_FILE_PREFIX_SIZE;
+    if (size <= records->value_capacity)
+        return true;
+    grown = malloc(2 * size);
+    if (grown == NULL)
+        return false;
+    free(records->value);
+    records->value = grown;
+    records->value_capacity = 2 * size;
+    return true;
+}
+
+static int run_nested(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, const char *name_space,
+                      int64_t now_us, takt_file_job *job)
+{
+    char bytes[TAKT_LEVELS_MAX][TAKT_RECORD_NAME_MAX];
+    MDB_val names[TAKT_LEVELS_MAX];
+    takt_record_part parts[TAKT_LEVELS_MAX];
+    int count = job->own.inner_count + 1, rc = 0;
+
+    for (int i = 0; i < count; i++) {
+        const takt_file_inner *inner = &job->inner[i - (i > 0)];
+        names[i].mv_data = bytes[i];
+        names[i].mv_size =
+            takt_file_name(bytes[i], name_space, i == 0 ? job->limit.name : inner->limit.name,
+                           i == 0 ? job->key : inner->key);
+        takt_file_pages_begin(&records->pages[i], txn, dbi, &names[i]);
+        parts[i].pages = &records->pages[i].pages;
+        rc = rc == 0 ? get(txn, dbi, &names[i], &parts[i].text, &parts[i].size) : rc;
+    }
+    if (rc != 0)
+        return rc;
+    takt_record_run_nested(&records->scratch, parts, now_us, &job->own);
+    if (job->own.status != TAKT_E_NOMEM && !reserve(records, parts, count))
+        job->own.status = TAKT_E_NOMEM;
+    for (int i = 0; i < count && rc == 0; i++) {
+        if (job->own.status == TAKT_E_NOMEM) /* no level changes */
+            parts[i].change.what = TAKT_RECORD_KEEP;
+        job->damaged |= parts[i].change.damaged;
+        rc = change_record(records, &records->pages[i], txn, dbi, &names[i], &parts[i].change, job);
+    }
+    return rc;
+}
+
 int takt_file_run_job(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, const char *name_space,
                       int64_t now_us, takt_file_job *job)
 {
     char bytes[TAKT_RECORD_NAME_MAX];
-    MDB_val name = {takt_file_name(bytes, name_space, job->limit.name, job->key), bytes}, value;
+    MDB_val name = {takt_file_name(bytes, name_space, job->limit.name, job->key), bytes};
     takt_record_change change;
-    const char *text = NULL;
-    size_t size = 0;
-    bool kept;
-    int rc = mdb_get(txn, dbi, &name, &value);
+    const char *text;
+    size_t size;
+    int rc;
 
-    if (rc == 0 && takt_file_record_expires_at(value) < 0) {
-        text = ""; /* an invalid text: it counts as damaged */
-    } else if (rc == 0) {
-        text = (const char *)value.mv_data + TAKT_FILE_PREFIX_SIZE;
-        size = value.mv_size - TAKT_FILE_PREFIX_SIZE;
-    } else if (rc != MDB_NOTFOUND) {
+    if (job->own.inner_count > 0)
+        return run_nested(records, txn, dbi, name_space, now_us, job);
+    rc = get(txn, dbi, &name, &text, &size);
+    if (rc != 0)
         return rc;
-    }
-    takt_file_pages_begin(&records->pages, txn, dbi, &name);
-    records->scratch.ledger.pages = &records->pages.pages;
+    takt_file_pages_begin(&records->pages[0], txn, dbi, &name);
+    records->scratch.ledger.pages = &records->pages[0].pages;
     takt_record_run(&records->scratch, text, size, now_us, &job->own, &change);
     job->damaged = change.damaged;
-    rc = 0;
-    if (change.what == TAKT_RECORD_PUT)
-        rc = put(records, txn, dbi, &name, &change, job);
-    if (change.what == TAKT_RECORD_DROP) {
-        records->pages.pages.clear(&records->pages.pages);
-        rc = mdb_del(txn, dbi, &name, NULL);
-    }
-    kept = change.what != TAKT_RECORD_KEEP && job->own.status != TAKT_E_NOMEM;
-    return rc == 0 ? takt_file_pages_end(&records->pages, kept) : rc;
+    return change_record(records, &records->pages[0], txn, dbi, &name, &change, job);
 }
 
 /* ---- the sweep ----------------------------------------------------------------------- */

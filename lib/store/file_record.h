@@ -22,9 +22,9 @@ typedef struct takt_file_records {
     takt_record_scratch scratch;
     char *value;
     size_t value_capacity;
-    takt_file_pages pages;
-    char swept[TAKT_FILE_NAME_MAX]; /* the record at which the sweep continues */
-    size_t swept_size;              /* 0: at the first record */
+    takt_file_pages pages[TAKT_LEVELS_MAX]; /* the first for calls without inner limits */
+    char swept[TAKT_FILE_NAME_MAX];         /* the record at which the sweep continues */
+    size_t swept_size;                      /* 0: at the first record */
 } takt_file_records;
 
 /* Runs one job in a transaction. Returns an LMDB code: if it is not 0, the transaction must be

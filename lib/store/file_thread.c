@@ -55,6 +55,8 @@ struct takt_file_thread {
 void takt_file_job_free(takt_file_job *job)
 {
     takt_policy_exchange_free(job->exchange);
+    free(job->inner);
+    free(job->own.tenants);
     free(job);
 }
 

@@ -14,6 +14,12 @@
 
 typedef struct takt_file_thread takt_file_thread;
 
+/* A copy of an inner limit. */
+typedef struct takt_file_inner {
+    takt_limit limit;
+    char key[TAKT_KEY_SIZE_MAX + 1];
+} takt_file_inner;
+
 typedef struct takt_file_job {
     /* the loop's */
     takt_link flight;      /* in the order of submission */
@@ -30,8 +36,11 @@ typedef struct takt_file_job {
     takt_claim claim;
     takt_award award;
     takt_policy_exchange *exchange; /* NULL: a call on a ledger */
+    takt_file_inner *inner;         /* TAKT_INNER_MAX of them; NULL: not used so far */
+    takt_store_inner own_inner[TAKT_INNER_MAX];
     char key[TAKT_KEY_SIZE_MAX + 1];
     char reason[TAKT_REASON_SIZE_MAX + 1];
+    char tenant[TAKT_TENANT_SIZE_MAX + 1];
 } takt_file_job;
 
 /* Frees a job that is in no list. */

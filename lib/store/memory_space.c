@@ -131,17 +131,29 @@ static record *add(takt_space *space, const char *name, size_t size)
     return added;
 }
 
+/* Makes room for a text; the present one stays.  False: no memory. */
+static bool reserve_text(record *kept, size_t size)
+{
+    size_t capacity = kept->capacity ? 2 * size : size;
+    char *text;
+
+    if (size <= kept->capacity)
+        return true;
+    text = malloc(capacity);
+    if (text == NULL)
+        return false;
+    if (kept->size > 0)
+        memcpy(text, kept->text, kept->size);
+    free(kept->text);
+    kept->text = text;
+    kept->capacity = capacity;
+    return true;
+}
+
 static bool keep_text(record *kept, const takt_record_change *change)
 {
-    if (change->size > kept->capacity) {
-        size_t capacity = kept->capacity ? 2 * change->size : change->size;
-        char *text = malloc(capacity);
-        if (text == NULL)
-            return false;
-        free(kept->text);
-        kept->text = text;
-        kept->capacity = capacity;
-    }
+    if (!reserve_text(kept, change->size))
+        return false;
     memcpy(kept->text, change->text, change->size);
     kept->size = change->size;
     kept->expires_at_us = change->expires_at_us;
@@ -170,34 +182,119 @@ static void keep(takt_space *space, record *found, const char *name, size_t size
         takt_memory_pages_end(&found->pages, kept);
 }
 
+static record *find(takt_space *space, const char *name, size_t size)
+{
+    takt_entry *entry = takt_table_find(&space->table, name, size);
+
+    return entry ? TAKT_HOLDER(entry, record, entry) : NULL;
+}
+
+/* Changes a record as a call has left it. */
+static void change_record(takt_space *space, record *found, const char *name, size_t size,
+                          takt_memory_pages *fresh, const takt_record_change *change,
+                          takt_store_call *call)
+{
+    if (change->what == TAKT_RECORD_PUT) {
+        keep(space, found, name, size, fresh, change, call);
+        return;
+    }
+    if (found == NULL)
+        takt_memory_pages_close(fresh);
+    else if (change->what == TAKT_RECORD_DROP)
+        forget(space, found);
+    else
+        takt_memory_pages_end(&found->pages, false);
+}
+
+/* The records of a call with inner limits. */
+typedef struct nested {
+    char names[TAKT_LEVELS_MAX][TAKT_RECORD_NAME_MAX];
+    size_t sizes[TAKT_LEVELS_MAX];
+    record *found[TAKT_LEVELS_MAX];
+    bool made[TAKT_LEVELS_MAX]; /* by this call */
+    takt_memory_pages fresh[TAKT_LEVELS_MAX];
+    takt_record_part parts[TAKT_LEVELS_MAX];
+} nested;
+
+/* Makes sure that the change can be kept. */
+static bool reserve(takt_space *space, nested *all, int i)
+{
+    takt_record_part *part = &all->parts[i];
+
+    if (part->change.what != TAKT_RECORD_PUT)
+        return true;
+    if (all->found[i] == NULL) {
+        all->found[i] = add(space, all->names[i], all->sizes[i]);
+        if (all->found[i] == NULL)
+            return false;
+        all->made[i] = true;
+        all->found[i]->pages = all->fresh[i];
+    }
+    return reserve_text(all->found[i], part->change.size);
+}
+
+static void run_nested(takt_space *space, const char *name_space, int64_t now_us,
+                       takt_store_call *call)
+{
+    nested all;
+    int count = call->inner_count + 1;
+    bool kept = true;
+
+    for (int i = 0; i < count; i++) {
+        const takt_store_inner *inner = &call->inner[i - (i > 0)];
+        all.sizes[i] = takt_record_name(all.names[i], name_space,
+                                        i == 0 ? call->limit->name : inner->limit->name,
+                                        i == 0 ? call->key : inner->key);
+        if (all.sizes[i] == 0) {
+            call->status = TAKT_E_INVALID;
+            return;
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        record *found = all.found[i] = find(space, all.names[i], all.sizes[i]);
+        all.made[i] = false;
+        takt_memory_pages_init(&all.fresh[i]);
+        all.parts[i] =
+            (takt_record_part){.text = found ? found->text : NULL,
+                               .size = found ? found->size : 0,
+                               .pages = found ? &found->pages.pages : &all.fresh[i].pages};
+    }
+    takt_record_run_nested(&space->scratch, all.parts, now_us, call);
+    for (int i = 0; i < count; i++)
+        kept = kept && call->status != TAKT_E_NOMEM && reserve(space, &all, i);
+    if (!kept)
+        call->status = TAKT_E_NOMEM; /* no level has changed */
+    for (int i = 0; i < count; i++) {
+        if (!kept)
+            all.parts[i].change.what = all.made[i] ? TAKT_RECORD_DROP : TAKT_RECORD_KEEP;
+        change_record(space, all.found[i], all.names[i], all.sizes[i], &all.fresh[i],
+                      &all.parts[i].change, call);
+    }
+}
+
 static void run_call(takt_space *space, const char *name_space, int64_t now_us,
                      takt_store_call *call)
 {
     char name[TAKT_RECORD_NAME_MAX];
     size_t size = takt_record_name(name, name_space, call->limit->name, call->key);
-    takt_entry *entry = takt_table_find(&space->table, name, size);
-    record *found = entry ? TAKT_HOLDER(entry, record, entry) : NULL;
     takt_memory_pages fresh;
     takt_record_change change;
+    record *found;
 
     if (size == 0) {
         call->status = TAKT_E_INVALID;
         return;
     }
+    if (call->inner_count > 0) {
+        run_nested(space, name_space, now_us, call);
+        return;
+    }
+    found = find(space, name, size);
     takt_memory_pages_init(&fresh);
     space->scratch.ledger.pages = found ? &found->pages.pages : &fresh.pages;
     takt_record_run(&space->scratch, found ? found->text : NULL, found ? found->size : 0, now_us,
                     call, &change);
-    if (change.what == TAKT_RECORD_PUT) {
-        keep(space, found, name, size, &fresh, &change, call);
-        return;
-    }
-    if (found == NULL)
-        takt_memory_pages_close(&fresh);
-    else if (change.what == TAKT_RECORD_DROP)
-        forget(space, found);
-    else
-        takt_memory_pages_end(&found->pages, false);
+    change_record(space, found, name, size, &fresh, &change, call);
 }
 
 static void sweep(takt_space *space, int64_t now_us)

@@ -25,6 +25,14 @@ typedef struct takt_record_change {
 size_t takt_record_name(char name[TAKT_RECORD_NAME_MAX], const char *name_space, const char *limit,
                         const char *key);
 
+/* A record of a call with inner limits. */
+typedef struct takt_record_part {
+    const char *text; /* NULL: there is no record */
+    size_t size;
+    takt_pages *pages; /* where the ledger keeps its logs; NULL: nowhere */
+    takt_record_change change;
+} takt_record_part;
+
 /*
  * Runs a call on a record at the store's time now_us. `text` is the record's text (NULL: there is
  * no record). Fills the call's outputs and status; `change` says what happens to the record. A call
@@ -33,6 +41,14 @@ size_t takt_record_name(char name[TAKT_RECORD_NAME_MAX], const char *name_space,
  */
 void takt_record_run(takt_record_scratch *scratch, const char *text, size_t size, int64_t now_us,
                      takt_store_call *call, takt_record_change *change);
+
+/*
+ * The same for a call with inner limits: parts[0] is the call's own record, then come those of the
+ * inner limits. All changes are written, or none.  If a page of one is damaged, that ledger is
+ * begun anew, no other changes, and the award is stale: the worker claims again.
+ */
+void takt_record_run_nested(takt_record_scratch *scratch, takt_record_part *parts, int64_t now_us,
+                            takt_store_call *call);
 
 /* The clock of the stores on this host: microseconds since the Unix epoch. */
 int64_t takt_record_clock_us(void);

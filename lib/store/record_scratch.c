@@ -10,7 +10,11 @@ void takt_record_scratch_free(takt_record_scratch *scratch)
 {
     free(scratch->ledger.line);
     free(scratch->ledger.holders);
+    free(scratch->ledger.tenants);
     free(scratch->text);
+    for (int i = 0; scratch->inner && i < TAKT_INNER_MAX; i++)
+        takt_record_scratch_free(&scratch->inner[i]);
+    free(scratch->inner);
     *scratch = (takt_record_scratch){0};
 }
 
@@ -43,6 +47,20 @@ bool takt_record_scratch_holders(takt_record_scratch *scratch, int count)
     return true;
 }
 
+bool takt_record_scratch_tenants(takt_record_scratch *scratch, int count)
+{
+    takt_tenant *tenants;
+
+    if (count <= scratch->ledger.tenant_capacity)
+        return true;
+    tenants = realloc(scratch->ledger.tenants, 2 * (size_t)count * sizeof *tenants);
+    if (tenants == NULL)
+        return false;
+    scratch->ledger.tenants = tenants;
+    scratch->ledger.tenant_capacity = 2 * count;
+    return true;
+}
+
 bool takt_record_scratch_text(takt_record_scratch *scratch, size_t size)
 {
     char *text;
@@ -56,4 +74,11 @@ bool takt_record_scratch_text(takt_record_scratch *scratch, size_t size)
     scratch->text = text;
     scratch->text_capacity = 2 * size;
     return true;
+}
+
+bool takt_record_scratch_inner(takt_record_scratch *scratch)
+{
+    if (scratch->inner == NULL)
+        scratch->inner = calloc(TAKT_INNER_MAX, sizeof *scratch->inner);
+    return scratch->inner != NULL;
 }

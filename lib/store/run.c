@@ -2,7 +2,38 @@
  * run.c: runs one call on a ledger. Decides which function of core/ledger.h a call needs, and fills
  * its outputs; the stores read and write the ledger.
  */
+#include "core/tenants.h"
 #include "store/store.h"
+
+static takt_more more_of(const takt_store_call *call)
+{
+    takt_more more;
+
+    for (int i = 0; i < TAKT_MORE_MAX; i++)
+        more.of[i] = (int32_t)call->more[i];
+    return more;
+}
+
+static takt_amounts amounts_of(int64_t tokens, int64_t requests, const int64_t *more)
+{
+    takt_amounts amounts = {{tokens, requests}};
+
+    for (int i = 0; i < TAKT_MORE_MAX; i++)
+        amounts.of[TAKT_UNIT_MORE + i] = more[i];
+    return amounts;
+}
+
+/* Work that has used nothing did not begin. */
+static takt_amounts used_by(const takt_store_call *call)
+{
+    takt_amounts used = amounts_of(call->actual, 0, call->actual_more);
+    bool begun = false;
+
+    for (int unit = 0; unit < TAKT_UNITS; unit++)
+        begun |= used.of[unit] > 0;
+    used.of[TAKT_UNIT_REQUESTS] = begun ? call->requests : 0;
+    return used;
+}
 
 static void run_try(takt_ledger *ledger, int64_t now_us, takt_store_call *call)
 {
@@ -10,13 +41,20 @@ static void run_try(takt_ledger *ledger, int64_t now_us, takt_store_call *call)
     bool taken;
 
     if (call->claim && (call->numbers->concurrency > 0 || ledger->numbers->concurrency > 0))
-        taken = takt_ledger_try_permit(ledger, now_us, call->claim, call->cost, &retry_at_us,
-                                       call->award);
+        taken = takt_ledger_try_permit(ledger, now_us, call->claim, call->cost, more_of(call),
+                                       &retry_at_us, call->award);
     else
-        taken = takt_ledger_try(ledger, now_us, call->cost, &retry_at_us);
+        taken = takt_ledger_try(ledger, now_us, call->cost, more_of(call), &retry_at_us);
     call->status = taken ? 0 : TAKT_E_NO_SLOT;
     takt_ledger_peek(ledger, now_us, &call->standing);
     call->standing.retry_after_us = retry_at_us == TAKT_NEVER ? TAKT_NEVER : retry_at_us - now_us;
+}
+
+static void tell_tenants(const takt_ledger *ledger, takt_store_call *call)
+{
+    call->standing.tenants = call->tenants;
+    call->standing.tenant_count =
+        call->tenants ? takt_tenants_tell(ledger, call->tenants, TAKT_TENANTS_MAX) : 0;
 }
 
 void takt_store_run(takt_ledger *ledger, int64_t now_us, takt_store_call *call)
@@ -43,10 +81,15 @@ void takt_store_run(takt_ledger *ledger, int64_t now_us, takt_store_call *call)
         takt_ledger_reset(ledger, now_us);
         break;
     case TAKT_OP_SETTLE:
-        takt_ledger_settle(ledger, now_us, call->slot_us, call->requests, call->cost, call->actual);
+        takt_ledger_settle(ledger, now_us, call->slot_us,
+                           amounts_of(call->cost, call->requests, call->more), used_by(call));
+        if (call->tenant)
+            takt_tenants_correct(ledger, now_us, call->tenant, call->priority, call->tenant_weight,
+                                 call->actual - call->cost);
         break;
     case TAKT_OP_LOWER:
-        takt_ledger_lower(ledger, now_us, (takt_amounts){{call->actual, call->requests}});
+        takt_ledger_lower(ledger, now_us,
+                          amounts_of(call->actual, call->requests, call->actual_more));
         break;
     case TAKT_OP_PEEK:
         if (call->for_us > 0)
@@ -57,6 +100,7 @@ void takt_store_run(takt_ledger *ledger, int64_t now_us, takt_store_call *call)
         break;
     }
     takt_ledger_peek(ledger, now_us, &call->standing);
+    tell_tenants(ledger, call);
 }
 
 bool takt_store_is_news(const takt_store_call *call)

@@ -74,7 +74,7 @@ const takt_store_kind *takt_store_kind_of(const char *url, const char **rest, ta
 
 int takt_store_check_url(const char *url, takt_error *error)
 {
-    const char *rest;
+    const char *rest = NULL;
     const takt_store_kind *kind;
 
     if (url == NULL)
@@ -96,7 +96,7 @@ int takt_store_default_url(char *url, size_t size, takt_error *error)
 int takt_store_list(const char *url, const takt_store_options *options, size_t max,
                     takt_list_found found, void *data, takt_error *error)
 {
-    const char *rest;
+    const char *rest = NULL;
     const takt_store_kind *kind = takt_store_kind_of(url, &rest, error);
 
     return kind ? kind->list(kind->scheme, rest, options, max, found, data, error)
@@ -106,7 +106,7 @@ int takt_store_list(const char *url, const takt_store_options *options, size_t m
 int takt_store_open(takt_store **store, uv_loop_t *loop, const char *url,
                     const takt_store_options *options, takt_error *error)
 {
-    const char *rest;
+    const char *rest = NULL;
     int code = takt_store_check_url(url, error);
     size_t size;
 

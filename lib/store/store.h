@@ -59,9 +59,16 @@ typedef struct takt_policy_exchange {
     size_t kept_size;
 } takt_policy_exchange;
 
+/* An inner limit whose rules the slots of a claim keep as well. */
+typedef struct takt_store_inner {
+    const takt_limit *limit;
+    const takt_numbers *numbers;
+    const char *key;
+} takt_store_inner;
+
 /*
  * One call, in the caller's memory.  From submit() to done() it belongs to the store, and `limit`,
- * `key`, `claim` and `reason` must not change.
+ * `key`, `claim`, `reason` and `tenant` must not change.
  */
 struct takt_store_call {
     /* in, set by the caller */
@@ -69,20 +76,29 @@ struct takt_store_call {
     const takt_limit *limit;     /* its name, and the caller's policy for it */
     const takt_numbers *numbers; /* the limit's, or learned from an award */
     const char *key;             /* "" is the limit as a whole */
-    const takt_claim *claim;     /* CLAIM; TRY with permits: the worker and what it holds */
+    const takt_claim *claim;     /* CLAIM; TRY with permits: the worker and its held permits */
+    /* CLAIM: the limits within this one, the innermost first (core/inner.h).  All ledgers change in
+     * one step, or none. */
+    const takt_store_inner *inner;
+    int inner_count;
     int64_t cost;                /* TRY, SETTLE */
+    int64_t more[TAKT_MORE_MAX]; /* likewise, of further units */
     int64_t for_us;              /* BLOCK, PENALIZE; PEEK: for how long to count, 0: not */
     const char *reason;          /* also for BLOCK, PENALIZE; checked; NULL: no reason given */
     /* SETTLE: the first slot of the work, how many requests of it were not begun, and its real
      * cost; LOWER: in `actual` and `requests`, the tokens and requests left at most; below 0: as
      * many as now */
     int64_t slot_us, requests, actual;
+    int64_t actual_more[TAKT_MORE_MAX]; /* likewise, of further units */
+    const char *tenant; /* SETTLE: for whom the work was; NULL: the limit has no tenants */
+    int32_t tenant_weight;
+    int priority; /* of the work, with a tenant */
     /* POLICY, APPLY: the caller's memory; takt_policy_call sets limit and key */
     takt_policy_exchange *exchange;
     void (*done)(takt_store_call *call);
     void *data; /* the caller's */
 
-    /* out, valid in done() when status says so */
+    /* out, valid in done() if the status says so */
     /* 0; TRY: 0 (taken) or TAKT_E_NO_SLOT; APPLY: 0 or TAKT_E_OVERTAKEN; or TAKT_E_STORE...,
      * TAKT_E_CANCELED, TAKT_E_NOMEM */
     int status;
@@ -93,6 +109,8 @@ struct takt_store_call {
     takt_award *award;
     /* all but CLAIM, POLICY and APPLY: filled if status is 0 or TAKT_E_NO_SLOT */
     takt_standing standing;
+    /* PEEK: the caller's memory for TAKT_TENANTS_MAX tenants of the standing; NULL: not wanted */
+    takt_tenant_standing *tenants;
 
     takt_link link; /* the store's, while it has the call */
 };
@@ -100,6 +118,7 @@ struct takt_store_call {
 typedef struct takt_store_options {
     const char *name_space;
     int64_t timeout_us; /* a call that takes longer comes back with TAKT_E_STORE_TIMEOUT */
+    int64_t unused_us;  /* a node of a cluster that is not used for so long is left; 0: a minute */
     void (*on_event)(
         void *data,
         const takt_event *event); /* STORE_REPLACED, LEDGER_DAMAGED; on the loop's thread */
@@ -113,7 +132,7 @@ typedef struct takt_store_options {
     /* The connection to a server of the store was lost, with the reason, even if no call was under
      * way; or, with 0, it is back: claim now.  A hint too. */
     void (*on_connection)(void *data, int server, int code);
-    /* No ledger is on that server any more: whether it is lost concerns nobody. */
+    /* That server has no ledger any more: its loss needs no event. */
     void (*on_gone)(void *data, int server);
     void *data;
 } takt_store_options;
@@ -138,9 +157,12 @@ typedef struct takt_store_kind {
 
 struct takt_store {
     const takt_store_kind *kind; /* first member of every store */
-    /* Why calls come back with an error at present, as a sentence for a log, valid in done(); NULL
-     * where the code says all that is known. */
+    /* Why calls fail at present, as a sentence for a log, valid in done(); NULL if the code says
+     * everything. */
     const char *trouble;
+    /* It carries claims with inner limits.  It may turn out later that it does not: such a claim
+     * then comes back with a failure, and has done nothing. */
+    bool nests;
 };
 
 extern const takt_store_kind takt_store_memory;
@@ -149,8 +171,8 @@ extern const takt_store_kind takt_store_agent;
 extern const takt_store_kind takt_store_redis, takt_store_rediss, takt_store_unix;
 extern const takt_store_kind takt_store_redis_sentinel, takt_store_rediss_sentinel;
 
-/* The kind of store that the URL's scheme names, NULL with words in `error`; *rest is what comes
- * after the scheme. */
+/* The kind of store of the URL's scheme; NULL with a message in `error`. *rest is the part after
+ * the scheme. */
 const takt_store_kind *takt_store_kind_of(const char *url, const char **rest, takt_error *error);
 
 /*
@@ -162,7 +184,8 @@ int takt_store_open(takt_store **store, uv_loop_t *loop, const char *url,
                     const takt_store_options *options, takt_error *error);
 
 /* Lists the ledgers of a namespace in the store that the URL names, in no order, and looks at `max`
- * of them at most.  It blocks, and needs no store that is open. */
+ * of them at most.  It blocks, and needs no store that is open.  Fails only if no server answers:
+ * otherwise the result is 0, and `error` has the code and the text of one that does not. */
 int takt_store_list(const char *url, const takt_store_options *options, size_t max,
                     takt_list_found found, void *data, takt_error *error);
 
@@ -174,8 +197,8 @@ void takt_store_submit(takt_store *store, takt_store_call *call);
 void takt_store_close(takt_store *store, void (*closed)(void *data), void *data);
 
 /*
- * Runs one call on a ledger that is at hand and has adopted the call's limit, at the store's time
- * now_us.  Fills the call's outputs and sets its status.  The ledger's line must have room for
+ * Runs one call on a ledger in memory that has adopted the call's limit, at the store's time
+ * now_us. Fills the call's outputs and sets its status. The ledger's line must have room for
  * TAKT_PRIORITIES more.
  */
 void takt_store_run(takt_ledger *ledger, int64_t now_us, takt_store_call *call);

@@ -71,7 +71,7 @@ static void put_duration(takt_page *page, const takt_figures *figures, int which
     put_span(page, figures->duration_us);
 }
 
-/* Tokens from the first start to the last, in the unit of the first rule. */
+/* What was taken of a rule from the first start to the last, in its unit and period. */
 static void put_pace(takt_page *page, const takt_figures *figures, int which)
 {
     char text[TAKT_FORMAT_SIZE], period[TAKT_FORMAT_SIZE];
@@ -79,7 +79,8 @@ static void put_pace(takt_page *page, const takt_figures *figures, int which)
     wide hundredths = 0;
 
     if (span_us > 0)
-        hundredths = (wide)figures->tokens * figures->busiest[which].period_us * 100 / span_us;
+        hundredths =
+            (wide)figures->busiest[which].taken * figures->busiest[which].period_us * 100 / span_us;
     takt_page_put(page, "%s per %s", takt_format_ratio((int64_t)hundredths, 100, 2, text),
                   takt_format_period(figures->busiest[which].period_us, period));
 }
@@ -152,15 +153,20 @@ static void put_waits_rows(const listing *table)
 static void put_busiest_rows(const listing *table)
 {
     const takt_figures *figures = &table->simulations[0]->figures;
-    char name[96], rate[48], period[TAKT_FORMAT_SIZE];
+    char name[160], rate[48], period[TAKT_FORMAT_SIZE];
+    bool named = false;
 
+    for (int i = 0; i < figures->rule_count; i++)
+        named = named || strcmp(figures->busiest[i].unit, "tokens") != 0;
     for (int i = 0; i < figures->rule_count; i++) {
         const takt_busiest *rule = &figures->busiest[i];
         int64_t burst = table->simulations[0]->limit.numbers.rules[i].burst; /* as it is written */
         takt_format_rate(rule->limit, rule->period_us, rate, sizeof rate);
-        snprintf(name, sizeof name,
-                 burst > 1 ? "busiest %s (quota %s, burst %lld)" : "busiest %s (quota %s)",
-                 takt_format_period(rule->period_us, period), rate, (long long)burst);
+        int size = snprintf(name, sizeof name, "busiest %s%s%s (quota %s",
+                            takt_format_period(rule->period_us, period), named ? " of " : "",
+                            named ? rule->unit : "", rate);
+        snprintf(name + size, sizeof name - (size_t)size, burst > 1 ? ", burst %lld)" : ")",
+                 (long long)burst);
         put_row(table, name, put_busiest, i);
     }
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/time_text.h"
+#include "policy/unit_text.h"
 #include "simulate/draw/windows.h"
 
 /* The field of a panel. */
@@ -166,20 +167,23 @@ static int add_event_keys(const takt_simulation *simulation, takt_key *keys)
     return count;
 }
 
-/* What a rule counts, as the beginning of a heading: `unit` is the limit's. */
-static void name_unit(const takt_rule *rule, const char *unit, char text[TAKT_UNIT_SIZE_MAX + 1])
+/* What a rule counts, as the beginning of a heading. */
+static void name_unit(const takt_rule *rule, const takt_limit *limit,
+                      char text[TAKT_UNIT_SIZE_MAX + 1])
 {
-    strcpy(text, rule->unit == TAKT_UNIT_REQUESTS ? "requests" : unit[0] ? unit : "tokens");
+    const char *name = takt_unit_name_in(limit, rule->unit);
+
+    strcpy(text, name[0] ? name : "tokens");
     text[0] = (char)(text[0] - 'a' + 'A');
 }
 
-static void head_rule(const takt_rule *rule, const char *unit, takt_windows_kind kind,
+static void head_rule(const takt_rule *rule, const takt_limit *limit, takt_windows_kind kind,
                       char heading[HEADING_SIZE])
 {
     char what[TAKT_UNIT_SIZE_MAX + 1];
     char period[TAKT_FORMAT_SIZE];
 
-    name_unit(rule, unit, what);
+    name_unit(rule, limit, what);
     takt_format_period(rule->period_us, period);
     snprintf(heading, HEADING_SIZE,
              kind == TAKT_WINDOWS_MEAN    ? "%s per %s"
@@ -197,7 +201,7 @@ static void draw_rule(takt_chart *chart, const takt_axes *axes, const takt_simul
     takt_key keys[3] = {{"quota", quota}};
     int count = 1 + add_event_keys(simulation, keys + 1);
 
-    head_rule(rule, simulation->limit.unit,
+    head_rule(rule, &simulation->limit,
               takt_windows_count(simulation, index, axes->bin_us, axes->bins, counted), heading);
     takt_format_rate(rule->limit, rule->period_us, rate, sizeof rate);
     snprintf(quota, sizeof quota, rule->burst > 1 ? "quota %s, burst %lld" : "quota %s", rate,

@@ -156,7 +156,7 @@ static int letters_of(const char *text)
 }
 
 /* The right edges of the columns, as wide as their texts and spread over the width. */
-static void place_columns(const takt_simulation *const *simulations, unsigned count,
+static void set_columns(const takt_simulation *const *simulations, unsigned count,
                           int right[COLUMN_COUNT])
 {
     int widths[COLUMN_COUNT], all = 0, x = MARGIN;
@@ -183,7 +183,7 @@ static int put_table(takt_page *page, const takt_simulation *const *simulations,
     int right[COLUMN_COUNT];
     char text[CELL_SIZE];
 
-    place_columns(simulations, count, right);
+    set_columns(simulations, count, right);
     for (size_t i = 0; i < COLUMN_COUNT; i++)
         takt_page_put(page, "<text class='head e' x='%d' y='%d'>%s</text>\n", right[i], y,
                       columns[i].head);

@@ -11,23 +11,12 @@ typedef struct sums {
     double upto[TAKT_SERIES_STEPS + 1];
 } sums;
 
-static double amount(const takt_series_step *step, takt_unit unit)
-{
-    int64_t requests = 0;
-
-    if (unit == TAKT_UNIT_TOKENS)
-        return (double)step->tokens;
-    for (int i = 0; i < TAKT_SIM_PRIORITIES; i++)
-        requests += step->waits[i].count;
-    return (double)requests;
-}
-
 static void add_up(sums *all, const takt_series *series, takt_unit unit)
 {
     all->series = series;
     all->upto[0] = 0;
     for (int i = 0; i < series->steps; i++)
-        all->upto[i + 1] = all->upto[i] + amount(&series->step[i], unit);
+        all->upto[i + 1] = all->upto[i] + (double)series->step[i].taken.of[unit];
 }
 
 /* The amount before that moment. */

@@ -13,7 +13,7 @@ typedef enum takt_windows_kind {
     TAKT_WINDOWS_FIXED     /* the most in the window by the clock or by first use */
 } takt_windows_kind;
 
-/* Fills one value for each bin, of tokens or requests, as the rule counts. Within a step of the
+/* Fills one value for each bin, of the unit that the rule counts. Within a step of the
  * series work is taken to be even. */
 takt_windows_kind takt_windows_count(const takt_simulation *simulation, int rule, int64_t bin_us,
                                      int bins, double *values);

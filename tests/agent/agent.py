@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'cli'))
-from command import DEADLINE, SOURCE, TAKT, Place, ends, tap, until  # noqa: E402, F401
+from command import DEADLINE, SOURCE, TAKT, Place, ends, tap, until, until_waiting  # noqa: E402, F401
 
 BUILD = pathlib.Path(os.environ.get('TAKT_BUILD') or SOURCE / 'build')
 AGENT = str(BUILD / 'agent/takt-agent')
@@ -113,7 +113,7 @@ class Client:
             return str(failed)
 
     def ended(self):
-        """Whether the agent has closed the connection, after what it had to say."""
+        """Whether the agent has closed the connection, after its last answers."""
         with contextlib.suppress(ConnectionResetError):
             while self.socket.recv(65536):
                 pass

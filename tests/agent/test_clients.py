@@ -18,6 +18,7 @@ import redis_server  # noqa: E402  pylint: disable=wrong-import-position
 PAGE = (SOURCE / 'docs/agent.md').read_text(encoding='utf-8')
 PROCESSES, EACH = 4, 25
 GAP_US = 10_000  # 100/s
+STEADY = 20
 
 # Prints the slot of each of its permits.
 LOOPS = {
@@ -59,6 +60,17 @@ takt.connect().then(async () => {
   await takt.quit();
 });
 ''',
+    'ioredis': '''
+const takt = new (require('ioredis'))(process.argv[2]);
+(async () => {
+  for (let i = 0; i < Number(process.argv[3]); i++) {
+    const [token, fence, slot_us, waited_us] = await takt.call('ACQUIRE', 'mail');
+    console.log(slot_us);
+    await takt.call('RELEASE', token);
+  }
+  await takt.quit();
+})();
+''',
     'shell': '''
 i=0
 while [ $i -lt "$2" ]; do
@@ -73,6 +85,7 @@ RUN = {
     'ruby': (['ruby'], ['ruby', '-e', "require 'redis'"]),
     'php': (['php'], ['php', '-r', 'new Redis();']),
     'node': (['node'], ['node', '-e', "require('redis')"]),
+    'ioredis': (['node'], ['node', '-e', "require('ioredis')"]),
     'shell': (['sh'], ['redis-cli', '--version']),
 }
 NAMES = {'python': 'python', 'ruby': 'ruby', 'php': 'php', 'js': 'node', 'sh': 'shell'}
@@ -111,24 +124,39 @@ def paces(report, here, language, store):
         slots += [int(line) for line in out.split()]
         said += err
     slots.sort()
-    near = [b - a for a, b in zip(slots, slots[1:]) if b - a < GAP_US]
+    gaps = [b - a for a, b in zip(slots, slots[1:])]
+    near = [gap for gap in gaps if gap < GAP_US]
     report.check(len(slots) == PROCESSES * EACH, f'{language}, {store}: nothing is lost', f'{len(slots)}: {said}')
     report.check(not near, f'{language}, {store}: the rate is kept exactly', near)
+    report.check(GAP_US in gaps, f'{language}, {store}: and while they wait it is used', gaps)
+
+
+def steady(report, here, store):
+    """No slot is left out while somebody waits. All slots are in one lookahead, so they do not depend on the load."""
+    client = here.client(3)
+    client.socket.sendall(b''.join(client.words('ACQUIRE', 'mail:steady', 'TAG', i) for i in range(STEADY)))
+    for _ in range(STEADY):
+        client.answer()
+    slots = [client.push()[4] for _ in range(STEADY)]
+    report.check(slots == [slots[0] + i * GAP_US for i in range(STEADY)], f'{store}: no slot is left out', slots)
+    client.close()
 
 
 def all_languages(report, here, store):
     found = examples()
-    report.check(sorted(found) == sorted(LOOPS), f'{store}: the page has an example for each', sorted(found))
+    report.check(sorted(found) == sorted(set(LOOPS) - {'ioredis'}), f'{store}: the page has an example for each',
+                 sorted(found))
     for language in LOOPS:
         if not is_there(here, language):
             report.skip(f'{language}, {store}', 'its library is not installed')
             continue
         paces(report, here, language, store)
-        shows(report, here, language, found[language])
+        if language in found:
+            shows(report, here, language, found[language])
 
 
 def c_programs(report, here):
-    """The commands of the page whose store is the agent."""
+    """The commands of the page that use the store `agent:`."""
     text = re.search(r'```sh\n(takt run --store agent:.*?)```', PAGE, re.DOTALL)[1]
     for name in ('job', 'send'):
         here.write(name, f'#!/bin/sh\necho {name} "$@"\n')
@@ -160,6 +188,7 @@ def main():
     with agent_place() as here:
         here.environment.setdefault('NODE_PATH', '/usr/share/nodejs:/usr/lib/nodejs')
         agent = here.agent()
+        steady(report, here, 'file')
         all_languages(report, here, 'file')
         c_programs(report, here)
         if is_there(here, 'shell'):
@@ -167,6 +196,7 @@ def main():
         report.check(end(agent) == 0, 'the agent ends')
         with redis_server.server(here.path) as redis:
             agent = here.agent('--store', redis.url)
+            steady(report, here, 'redis')
             all_languages(report, here, 'redis')
             clients = redis.say('client', 'list').splitlines()
             report.check(len(clients) <= 3, 'the server has two connections of the agent at most, and ours', clients)

@@ -2,14 +2,19 @@
 """What goes wrong around an agent: dead, frozen, slow and malicious clients, its own death, a password, few files."""
 
 import contextlib
+import grp
 import os
+import pathlib
 import resource
 import signal
 import socket
 import subprocess
 import sys
 
-from agent import AGENT, DEADLINE, POLICY, Client, agent_place, end, ends, tap, until
+from agent import AGENT, DEADLINE, POLICY, Client, agent_place, end, ends, tap, until, until_waiting
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import redis_server  # noqa: E402  pylint: disable=wrong-import-position
 
 HOLDER = '''
 import socket, sys, signal
@@ -37,10 +42,15 @@ def dead_client(report, here):
     client.close()
 
 
+BRIEF = ['DEFINE', 'brief', 'CONCURRENCY', 1, 'LEASE', '1s']
+
+
 def dead_agent(report, here):
     agent = here.agent()
     client = here.client()
     client.do('ACQUIRE', 'mail')
+    client.do(*BRIEF)
+    held = client.do('ACQUIRE', 'brief')
     client.send('ACQUIRE', 'slow')
     agent.kill()
     ends.wait(agent)
@@ -49,8 +59,63 @@ def dead_agent(report, here):
         client.answer()
     report.check(client.ended(), 'a killed agent ends its connections')
     agent = here.agent()
-    report.check(len(here.client().do('ACQUIRE', 'mail')) == 4, 'the next one takes its place at the socket')
+    client = here.client()
+    report.check(len(client.do('ACQUIRE', 'mail')) == 4, 'the next one takes its place at the socket')
+    client.do(*BRIEF)
+    got = client.do('ACQUIRE', 'brief')
+    report.check(got[1] > held[1], 'what the killed one held is free after its lease', (held, got))
+    client.close()
     return agent
+
+
+def lost_permit(report, here):
+    """An agent that is stopped for longer than a lease; the server has no lock that it could hold."""
+    here.write('brief.yaml', 'limits: [{name: brief, concurrency: 1, lease: 1s}]')
+    with redis_server.server(here.path) as redis:
+        agent = here.agent('--policy', 'brief.yaml', '--store', redis.url)
+        client = here.client(3)
+        token = client.do('ACQUIRE', 'brief')[0]
+        os.kill(agent.pid, signal.SIGSTOP)
+        done = here.takt('run', '--policy', 'brief.yaml', '--store', redis.url, 'brief', '--', 'true')
+        os.kill(agent.pid, signal.SIGCONT)
+        report.check(done.returncode == 0 and client.push() == ('lost', token), 'a permit that is lost is told', done)
+        report.check(client.do('RELEASE', token) == 0 and len(client.do('ACQUIRE', 'brief')) == 4,
+                     'there is no such permit any more, but a new one')
+        client.close()
+        end(agent)
+
+
+def store_errors(report, here):
+    """What commands answer without the store."""
+    here.write('closed.yaml', 'limits: [{name: closed, on_store_failure: closed, rules: [{rate: 1/s}]}]')
+    agent = here.agent('--policy', 'closed.yaml', '--store', f'unix:{here.path}/none.sock')
+    client = here.client(3)
+    for words in (['ACQUIRE', 'closed'], ['TRY', 'closed'], ['PEEK', 'closed']):
+        said = client.refused(*words)
+        report.check(said.startswith('STORE '), f'{words[0]} without the store: STORE', said)
+    client.do('ACQUIRE', 'closed', 'TAG', 't')
+    refused = client.push()
+    report.check(refused[:3] == ('refused', 't', 'STORE'), 'and with a tag', refused)
+    client.close()
+    end(agent)
+
+
+def nested(report, here):
+    here.write('nested.yaml', '''limits:
+  - name: outer
+    rules: [{rate: 1/h}]
+  - name: inner
+    within: outer
+    rules: [{rate: 1000/s, burst: 10}]
+''')
+    agent = here.agent('--policy', 'nested.yaml')
+    client = here.client(3)
+    report.check(len(client.do('ACQUIRE', 'inner:a', 'WITHIN', 'one')) == 4, 'WITHIN names the key of the outer limit')
+    report.check(client.do('PEEK', 'outer:one')['remaining'] == 0, 'which counts it')
+    report.check(client.do('TRY', 'inner:b', 'WITHIN', 'one') is None and
+                 client.do('TRY', 'inner:b', 'WITHIN', 'two') is not None, 'and each of its keys alone')
+    client.close()
+    end(agent)
 
 
 def frozen_client(report, here):
@@ -126,7 +191,7 @@ def answer_of(client):
 
 def few_files(report, here):
     def limit():
-        resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))
     agent = here.agent(preexec_fn=limit)
     clients = []
     for _ in range(60):
@@ -143,6 +208,18 @@ def few_files(report, here):
     for client in clients:
         client.close()
     report.check(end(agent) == 0, 'and the agent ends well')
+
+
+def no_store(report, here):
+    """A store that cannot be reached, and no program that waits."""
+    agent = subprocess.Popen(  # pylint: disable=consider-using-with
+        [AGENT, '--listen', here.socket, '--store', f'unix:{here.path}/none.sock'], env=here.environment, cwd=here.path,
+        stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    here.started.append(agent)
+    said = until(agent.stderr.fileno(), b'cannot connect')
+    end(agent)
+    said += agent.stderr.read()
+    report.check(said.count(b'none.sock: cannot connect') == 1, 'an unreachable store is reported once, at the start', said)
 
 
 def password(report, here):
@@ -210,9 +287,130 @@ def socket_activation(report, here):
         report.check(len(client.do('ACQUIRE', 'mail')) == 4, 'a socket of the service manager is served')
         client.close()
         report.check(end(process) == 0, 'and the agent ends')
+    for address, works in (('127.0.0.1', True), ('0.0.0.0', False)):
+        with socket.socket() as listener:
+            listener.bind((address, 0))
+            listener.listen()
+            process = subprocess.Popen(  # pylint: disable=consider-using-with
+                [sys.executable, '-c', ACTIVATE, str(listener.fileno()), AGENT], cwd=here.path, text=True,
+                env={**here.environment, 'TAKT_AGENT_PASSWORD': 'sesame'}, pass_fds=[listener.fileno()],
+                stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            here.started.append(process)
+            if works:
+                with socket.create_connection(listener.getsockname(), DEADLINE) as client:
+                    client.sendall(Client.words('AUTH', 'sesame'))
+                    report.check(client.recv(100) == b'+OK\r\n' and end(process) == 0, 'a port of the loopback is served')
+            else:
+                status, said = ends.wait(process), process.stderr.read()
+                report.check(status == 64 and 'ListenStream=127.0.0.1:PORT' in said, 'another one is refused', said)
+
+
+NOTIFIED = {b'READY=1': 'READY=1 once it serves', b'STATUS=0 connections, 0 waiting, 0 held': 'STATUS', b'STOPPING=1':
+            'STOPPING=1 when it drains'}
+
+
+def notify(report, here):
+    """A service manager's datagram socket."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.settimeout(DEADLINE)
+        manager.bind(str(here.path / 'notify'))
+        agent = here.agent(env={**here.environment, 'NOTIFY_SOCKET': str(here.path / 'notify')})
+        got, wanted = [], list(NOTIFIED)
+        for words in wanted:
+            if words == b'STOPPING=1':
+                agent.send_signal(signal.SIGTERM)
+            while not any(words in message for message in got):
+                got.append(manager.recv(4096))
+            report.check(True, f'Type=notify: {NOTIFIED[words]}')
+        report.check(end(agent, 0) == 0, 'and it ends', got)
+
+
+# Connects as another user, in the groups that are named, and asks for PONG.
+STRANGER = '''
+import os, socket, sys
+os.setgroups([int(group) for group in sys.argv[2:]])
+os.setgid(65534)
+os.setuid(65534)
+client = socket.socket(socket.AF_UNIX)
+client.connect(sys.argv[1])
+print('connected', flush=True)
+client.sendall(b'*1\\r\\n$4\\r\\nPING\\r\\n')
+print(client.recv(100))
+'''
+
+
+def group(report, here):
+    """Who may connect: the mode and the group of the socket."""
+    refused = ends.run([AGENT, '--listen', here.socket, '--group', 'no-such-group'], env=here.environment, cwd=here.path,
+                       text=True, capture_output=True)
+    report.check(refused.returncode == 64 and 'there is no such group' in refused.stderr, '--group needs a group', refused)
+    name = grp.getgrgid(os.getgroups()[-1] if os.geteuid() != 0 else 1)
+    agent = here.agent('--group', name.gr_name)
+    about = os.stat(here.socket)
+    report.check(about.st_mode & 0o7777 == 0o660 and about.st_gid == name.gr_gid, 'the socket has mode 0660 and the group',
+                 about)
+    if os.geteuid() != 0:
+        report.skip('users of the group', 'only root can become another user')
+    else:
+        here.path.chmod(0o755)
+
+        def connects(*groups):
+            return subprocess.run([sys.executable, '-c', STRANGER, here.socket, *map(str, groups)], capture_output=True,
+                                  text=True, check=False)
+
+        done = connects()
+        report.check('PermissionError' in done.stderr, 'another user may not connect', done)
+        done = connects(name.gr_gid)
+        report.check('PONG' in done.stdout, 'one in the group may', done)
+        changed_mode(report, here, agent)
+    end(agent)
+    if os.geteuid() == 0:
+        agent = here.agent('--group', name.gr_name, '--listen', 'agent.sock')
+        done = connects(name.gr_gid)
+        report.check('PONG' in done.stdout, 'nor does it matter that --listen is a relative path', done)
+        end(agent)
+
+
+def changed_mode(report, here, agent):
+    """The system has let a process connect, but it is not let in: the mode is another one when the agent looks."""
+    os.kill(agent.pid, signal.SIGSTOP)
+    os.chmod(here.socket, 0o666)
+    stranger = subprocess.Popen([sys.executable, '-c', STRANGER, here.socket],  # pylint: disable=consider-using-with
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    here.started.append(stranger)
+    until(stranger.stdout.fileno(), b'connected')
+    os.chmod(here.socket, 0o660)
+    os.kill(agent.pid, signal.SIGCONT)
+    said = stranger.stdout.read()
+    report.check(ends.wait(stranger) in (0, 1) and b'PONG' not in said,
+                 'the agent itself looks at who is at the other end', said)
+
+
+def of_programs(report, here, client, page):
+    """Figures count the programs whose store is the agent."""
+    token = client.do('ACQUIRE', 'single:k')[0]
+    here.fifo('gate')
+    program = here.start('run', '--store', f'agent:{here.socket}', 'single:k', '--', 'cat', 'gate')
+    while 'waiting:1' not in client.do('INFO'):
+        pass
+    text = page('/metrics')
+    report.check('takt_agent_waiting 1\n' in text and 'takt_agent_held 1\n' in text, 'a program waits', text)
+    while 'takt_limit_waiting{limit="single",key="k"} 1' not in text:
+        text = page('/metrics')
+    report.check('takt_more_workers_help{limit="single",key="k"} 0' in text, 'its key has a row', text)
+    client.do('RELEASE', token)
+    while 'waiting:0\r\nheld:1' not in client.do('INFO'):
+        pass
+    report.check('takt_agent_held 1\n' in page('/metrics'), 'a program holds a permit')
+    here.open_gate('gate')
+    report.check(ends.wait(program) == 0, 'the program ends')
 
 
 def status(report, here):
+    here.takt('reset', 'slow')
+    here.takt('run', 'slow', '--', 'true')  # the next slot is an hour away
+    waits = here.start('run', 'slow', '--', 'true')
+    until_waiting(here, ['slow'], 1)
     agent = here.agent('--status', f'unix:{here.path}/status', '--metrics-file', 'metrics')
     client = here.client()
     client.do('ACQUIRE', 'mail')
@@ -233,8 +431,15 @@ def status(report, here):
     wanted = ['takt_agent_grants_total 1', 'takt_agent_connections 1', 'takt_limit_waiting{limit="mail",key=""} 0',
               'takt_more_workers_help{limit="mail",key=""} 1', 'takt_grants_total 1', '# EOF']
     report.check(all(line in text for line in wanted), 'metrics', text)
+    while 'takt_limit_waiting{limit="slow",key=""} 1' not in text:
+        text = page('/metrics')
+    report.check('takt_more_workers_help{limit="slow",key=""} 0' in text, 'more workers do not help where the quota is used up',
+                 text)
+    waits.kill()
+    ends.wait(waits)
+    of_programs(report, here, client, page)
     end(agent)
-    report.check('takt_agent_grants_total 1' in here.read('metrics'), 'the file has the last figures')
+    report.check('takt_agent_grants_total 2' in here.read('metrics'), 'the file has the last figures')
 
 
 def main():
@@ -244,7 +449,8 @@ def main():
         for part in (dead_client, frozen_client, malformed, slow_reader):
             part(report, here)
         report.check(end(agent) == 0, 'after all that the agent ends well')
-        for part in (few_files, password, no_folder, own_store, socket_activation, status):
+        for part in (few_files, no_store, password, no_folder, own_store, socket_activation, notify, group, status,
+                     lost_permit, store_errors, nested):
             part(report, here)
     report.end()
 

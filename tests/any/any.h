@@ -1,6 +1,6 @@
 /*
- * any.h: what the parts of any_use.c share: a world of stores, loops, clients and permits, in which
- * anything that the public headers allow happens in any order, and a model of what must be true.
+ * any.h: shared by the parts of any_use.c: a world of stores, loops, clients and permits, in which
+ * everything that the public headers allow happens in any order, and a model of what must be true.
  */
 #ifndef TAKT_TESTS_ANY_ANY_H
 #define TAKT_TESTS_ANY_ANY_H
@@ -18,12 +18,12 @@ enum { LOOPS = 2, PARTIES = 4, JOBS = 48, CALLS = 12, KEYS = 5, POLICIES = 3, SL
 
 typedef enum store_kind { MEMORY, SHARED_MEMORY, FILE_STORE, REDIS, NOWHERE, KINDS } store_kind;
 
-/* A limit of the policies, as far as the model knows it. */
+/* A limit of the policies, as the model knows it. */
 typedef struct limit_known {
     const char *name;
     int within;      /* index of the limit around; -1: none */
-    int concurrency; /* the most that any of the policies says; 0: none, or one has it in shadow */
-    bool shadow;     /* a policy has it in shadow */
+    int concurrency; /* the largest number in any policy; 0: none, or shadow in one */
+    bool shadow;     /* in shadow in one of the policies */
 } limit_known;
 
 extern const limit_known limits[];
@@ -35,7 +35,7 @@ typedef struct party {
     takt_client *client; /* NULL: there is none */
     uv_loop_t *loop;
     bool closing;
-    int closed; /* how often that was told */
+    int closed; /* how many such events came */
     int64_t accepted, grants, waiting;
 } party;
 
@@ -46,7 +46,7 @@ typedef struct job {
     takt_permit permit;
     takt_call call; /* for a try */
     phase phase;
-    party *party; /* whose client the permit was passed to last; NULL: none that is left */
+    party *party; /* the client of the last acquire; NULL: it is closed */
     int limit;    /* the innermost */
     int keys[TAKT_LEVELS_MAX];
     int32_t cost;
@@ -88,7 +88,7 @@ typedef struct world {
 extern world here;
 extern struct server server;
 
-/* Ends the program, and says which seed it was, where that does not hold. */
+/* Ends the program with the seed if the condition is false. */
 #define MUST(holds, ...)                                                                           \
     do {                                                                                           \
         if (!(holds))                                                                              \
@@ -108,7 +108,7 @@ void world_begin(uint64_t seed, store_kind kind);
 void world_end(void);
 void party_open(party *of);
 void party_close(party *of);
-party *any_party(void); /* whose client may be called; NULL: there is none */
+party *any_party(void); /* the client to call; NULL: there is none */
 void run_loops(void);   /* one turn of each that waits for nothing */
 void await_a_while(void);
 void do_fault(void);
@@ -120,7 +120,7 @@ void do_apply(void);
 const char *job_key(int key);
 void job_forget(party *of); /* its client is gone */
 void job_lost(takt_permit *permit);
-void job_given_back(party *of); /* its client was closed: what it holds is given back */
+void job_given_back(party *of); /* its client was closed: its permits were released */
 void job_release(job *of);
 void do_acquire(void);
 void do_try(void);

@@ -24,7 +24,7 @@ const char *job_key(int key)
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
-/* Counts a permit among the holders of all its limits, or no more. */
+/* Counts a permit among the holders of all its limits, or removes it from them. */
 static void count(job *of, int by)
 {
     int level = 0;
@@ -198,7 +198,7 @@ static void called(takt_call *of, int status, const takt_standing *standing)
     MUST(false, "a call's callback that nobody waits for");
 }
 
-/* ---- what is done ---------------------------------------------------------------------------- */
+/* ---- acts ------------------------------------------------------------------------------------ */
 
 static job *any_job(void)
 {
@@ -368,7 +368,7 @@ void do_settle(void)
     of->settled |= code == 0;
 }
 
-/* With call NULL nobody is told how it ends. */
+/* With a call of NULL no callback reports its end. */
 static int say(party *by, takt_call *call, const char *limit, const char *key)
 {
     takt_client *client = by->client;

@@ -2,13 +2,14 @@
  * any_use.c: the client used in any order that takt/takt.h allows, over every kind of store: a
  * plain program, so that every sanitizer can follow it.
  *
- * Each seed is a world of two loops and up to four clients, in which permits are asked for,
- * cancelled, released, settled and freed, ledgers blocked, penalized and reset, policies reloaded,
- * clients opened and closed, and a Redis server is restarted, paused and cut off, also from inside
- * the callbacks.  any_jobs.c is the model of what must hold at each step.  In the end nobody waits,
- * nothing is held, the loops end by themselves, and no handle or descriptor is left.
+ * Each seed is a world of two loops and up to four clients. Permits are acquired, cancelled,
+ * released, settled and freed; ledgers are blocked, penalized and reset; policies are reloaded;
+ * clients are opened and closed; and a Redis server is restarted, paused and cut off, also from
+ * inside the callbacks. any_jobs.c is the model that checks each step. In the end there are no
+ * waiters and no held permits, the loops end by themselves, and all handles and descriptors are
+ * closed.
  *
- * any_use [SEEDS [STEPS]]: so many seeds from TAKT_SEED on; exit status 0: all held.
+ * any_use [SEEDS [STEPS]]: so many seeds from TAKT_SEED on; exit status 0: all checks passed.
  */
 #include "any/any.h"
 

@@ -6,7 +6,7 @@
 
 #include <signal.h>
 #include <string.h>
-#include <takt/live.h>
+#include <takt/stored_policy.h>
 
 #include "store/rig.h"
 
@@ -106,7 +106,7 @@ static void on_closed(void *data)
 
 void party_open(party *of)
 {
-    bool hasty = here.kind == NOWHERE || one_in(9); /* nobody waits long for an answer */
+    bool hasty = here.kind == NOWHERE || one_in(9); /* answers come soon */
     takt_options options = {.store = here.url,
                             .name_space = here.name_space,
                             .on_event = on_event,
@@ -153,19 +153,19 @@ void do_reload(party *of)
     MUST(takt_reload(of->client, here.policies[below(POLICIES)], &error) == 0, "%s", error.text);
 }
 
-/* Another policy in the store, for those who follow. */
+/* Stores another policy, for the clients that follow it. */
 void do_apply(void)
 {
     takt_options options = {.store = here.url, .name_space = here.name_space};
     const takt_policy *policy = here.policies[below(POLICIES)];
-    takt_live *live;
+    takt_stored_policy *stored;
     int64_t version;
 
-    if (!here.follower || takt_live_read(&live, policy, &options, NULL) < 0)
+    if (!here.follower || takt_stored_policy_read(&stored, policy, &options, NULL) < 0)
         return;
-    (void)takt_live_apply(live, policy, "any", &options, &version,
-                          NULL); /* or it is an older one */
-    takt_live_free(live);
+    (void)takt_stored_policy_apply(stored, policy, "any", &options, &version,
+                                   NULL); /* or it is an older one */
+    takt_stored_policy_free(stored);
 }
 
 /* ---- loops ----------------------------------------------------------------------------------- */
@@ -275,7 +275,7 @@ void world_begin(uint64_t seed, store_kind kind)
     do_apply();
 }
 
-/* With nobody waiting and nothing held, a client does not keep its loop alive. */
+/* Without waiters and permits a client does not keep its loop alive. */
 static void check_loops_end(void)
 {
     for (int i = 0; i < LOOPS; i++)
@@ -319,7 +319,7 @@ static void check_ledger(party *by, const char *limit, const char *key)
     }
 }
 
-/* Nobody waits for anything and nothing is held, in this process and in the ledgers. */
+/* There are no waiters and no held permits, in this process and in the ledgers. */
 static void settle_down(void)
 {
     for (int i = 0; i < JOBS; i++) {

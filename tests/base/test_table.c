@@ -1,5 +1,6 @@
 /*
- * The table finds what was added and nothing else, while it grows and shrinks a bucket at a time.
+ * The table finds all entries that were added and no others, while it grows and shrinks by one
+ * bucket at a time.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

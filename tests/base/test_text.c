@@ -1,6 +1,5 @@
 /*
- * Numbers and characters as ledgers are kept in: what is written, what is read back, and what is
- * refused.
+ * Numbers and characters in the text of ledgers: written, read back, and refused.
  */
 #include <criterion/criterion.h>
 #include <inttypes.h>

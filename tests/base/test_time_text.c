@@ -1,6 +1,5 @@
 /*
- * Durations and rates: what is read, what is refused with which words, and that writing is reading
- * backwards.
+ * Durations and rates: valid texts, errors, and that a written text reads back as the same value.
  */
 #include <criterion/criterion.h>
 #include <inttypes.h>

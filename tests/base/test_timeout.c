@@ -26,7 +26,7 @@ Test(timeout, is_over_after_the_time_out)
     cr_expect_eq(takt_timeout_next_ms(&timeout, due_ns), 0);
 }
 
-/* What is asked for later is due later, however often somebody asks. */
+/* A later timer is due later, however many requests there are. */
 Test(timeout, counts_between_questions)
 {
     takt_timeout timeout;

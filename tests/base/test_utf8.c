@@ -1,5 +1,5 @@
 /*
- * What is UTF-8 and what only looks like it.
+ * Valid UTF-8, and bytes that only look like it.
  */
 #include <criterion/criterion.h>
 #include <inttypes.h>

@@ -62,7 +62,7 @@ class Place:
         return [record for record in records if record['event'] == event]
 
     def takt(self, *arguments, **options):
-        """Runs `takt` to its end; what it wrote is text."""
+        """Runs `takt` to its end; its output is text."""
         settings = {'env': self.environment, 'cwd': self.path, 'text': True, 'capture_output': True, **options}
         if 'input' not in settings:
             settings.setdefault('stdin', subprocess.DEVNULL)

@@ -1,6 +1,6 @@
 """
-A terminal of a test's own: a program runs on a pseudo-terminal, and what it writes is kept as a screen by a model that
-knows the few sequences which `takt` uses, and no others: anything else fails.
+A pseudo-terminal: a program runs on it, and its output is kept as a screen by a model that knows the few sequences that
+`takt` uses. Any other sequence is a failure.
 """
 
 import contextlib
@@ -45,7 +45,7 @@ class Screen:
         return '\n'.join(''.join(line).rstrip() for line in self.lines)
 
     def second(self):
-        """The second line, which tells what is wrong."""
+        """The second line, with the error."""
         return ''.join(self.lines[1]).rstrip() if self.size > 1 else ''
 
     def line_of(self, word):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
-`takt apply` and `takt policy`; workers that follow what was applied, over a file and over Redis, without a restart; and
-`takt map` that reads its policy's file again on SIGHUP.
+`takt apply` and `takt policy`; workers that follow the stored policy, over a file and over Redis, without a restart;
+and `takt map`, which reads its policy file again on SIGHUP.
 """
 
 import fcntl
@@ -126,7 +126,7 @@ PLANS = """limits:
 
 
 def by_key(report, here):
-    """A waiter of one key goes on when its key gets numbers of its own."""
+    """A waiter of one key continues when its key gets an override."""
     here.write('plain.yaml', 'limits:\n  - name: mail\n    rules: [{rate: 1/h}]\n')
     here.write('plans.yaml', PLANS)
     done = here.takt('check', 'plans.yaml')

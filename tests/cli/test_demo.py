@@ -38,7 +38,7 @@ def start(here, script, store=''):
 
 
 def finish(process):
-    """Waits for the end: what it wrote, and the processes that it left behind, which are ended."""
+    """Waits for the end: the output, and the processes that were left behind, which are ended."""
     try:
         output, errors = ends.communicate(process)
     except AssertionError as error:

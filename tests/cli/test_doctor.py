@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
-`takt doctor`: what it says of real servers of several kinds, of files, and of what is not there; that nothing is left
-behind; and that no secret is ever shown.
+`takt doctor`: its findings about real servers of several kinds, files, and missing ones; it leaves nothing behind, and
+shows no secret.
 """
 
 import json
@@ -12,7 +12,9 @@ import subprocess
 import sys
 
 from command import end, place, tap, told, until
+from clusters import cluster
 from redis_server import free_port, server
+from sentinels import watched
 
 SECRET = 'c4n4ry'
 
@@ -61,10 +63,10 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 
 
 def script_names():
-    """The names in a server of takt's scripts, one for each operation."""
+    """The names in a server of takt's scripts, one for each operation; without that of several claims."""
     embed = pathlib.Path(os.environ['TAKT_SOURCE']) / 'lib' / 'store' / 'redis' / 'embed.py'
     done = subprocess.run([sys.executable, embed, '--sha1'], capture_output=True, text=True, check=True)
-    return [line.split()[1] for line in done.stdout.splitlines()]
+    return [line.split()[1] for line in done.stdout.splitlines() if not line.startswith('claims ')]
 
 
 def look(here, url, *words, **options):
@@ -156,22 +158,103 @@ def replicas(report, here):
         report.check(done.returncode == 69 and is_told(findings, 'role', 'error', f'127.0.0.1:{port}', 'is up'),
                      'a replica names its primary: 69', told(done))
         done = here.takt('doctor', '--load-scripts', '--timeout', '60s', '-s', replica.url)
-        report.check(done.returncode == 0 and 'the 11 scripts' in done.stdout, 'and takes scripts, for the day it is promoted',
+        report.check(done.returncode == 0 and 'the 12 scripts' in done.stdout, 'and takes scripts, for the day it is promoted',
                      told(done))
 
 
+def told_of(findings, subject, *words):
+    """The findings of a subject that have all of these words."""
+    return [finding for finding in findings if finding['subject'] == subject and all(word in finding['text'] for word in words)]
+
+
+def look_at_all(here, url):
+    """The findings in their order: a subject may have several."""
+    done = here.takt('doctor', '--json', '--timeout', '60s', '-s', url)
+    return [json.loads(line) for line in done.stdout.splitlines()], done
+
+
 def clusters(report, here):
-    """A node of a cluster is a server of takt. A Sentinel alone is not, which is an error."""
+    shim = str(here.path / 'clock.so')
+    report.command('a clock can be built', [*os.environ.get('CC', 'cc').split(), '-shared', '-fPIC', '-o', shim,
+                                            here.write('clock.c', CLOCK)])
+    with cluster(here.path, environments={4: {'LD_PRELOAD': shim, 'CLOCK_SHIFT': '5'}}, min_replicas_to_write='1') as nodes:
+        findings, done = look_at_all(here, nodes.url)
+        report.check(done.returncode == 0 and told_of(findings, 'cluster', 'nodes: 6, in 3 shards', '16384'),
+                     'a cluster can be used', told(done))
+        shards = [told_of(findings, 'shard', f'127.0.0.1:{nodes.ports[nodes.nodes[number]]} has 546',
+                          f'replicas: 127.0.0.1:{nodes.ports[nodes.nodes[3 + number]]}; min-replicas-to-write is 1')
+                  for number in range(3)]
+        report.check(all(len(found) == 1 and found[0]['level'] == 'ok' for found in shards), 'each shard with its replica',
+                     told(done))
+        report.check(told_of(findings, 'failover', 'awards do not wait', 'replicas=1'), 'what a failover can cost', told(done))
+        report.check(told_of(findings, 'coverage', 'is yes', 'CONFIG SET cluster-require-full-coverage no'),
+                     'that one shard stops all', told(done))
+        ahead = told_of(findings, 'clocks', f'127.0.0.1:{nodes.ports[nodes.nodes[4]]} is at least 4 s ahead')
+        report.check(ahead and ahead[0]['level'] == 'warning', 'a node whose clock is ahead', told(done))
+        findings, done = look_at_all(here, f'redis://127.0.0.1:{nodes.ports[nodes.nodes[3]]}')
+        report.check(done.returncode == 0 and told_of(findings, 'role', 'takt goes to the primaries'), 'a replica will do, too',
+                     told(done))
+        findings, done = look_at_all(here, nodes.url + '?replicas=2')
+        report.check(done.returncode == 69 and len(told_of(findings, 'shard', 'replicas=2 in the URL waits for 2')) == 3,
+                     'more replicas wanted than there are: 69', told(done))
+        findings, done = look_at_all(here, f'redis://127.0.0.1:{free_port()},{nodes.url.removeprefix("redis://")}')
+        report.check(done.returncode == 0 and told_of(findings, 'node', 'Connection refused', 'uses the other nodes'),
+                     'a node of the URL that is not there is a warning', told(done))
+        for node in nodes.nodes:
+            node.say('CONFIG', 'SET', 'cluster-require-full-coverage', 'no')
+            node.say('ACL', 'SETUSER', 'worker', 'on', '>pass', '~takt:*', '&takt:*', '+@all', '-asking', '-cluster')
+        findings, done = look_at_all(here, nodes.url.replace('//', '//worker:pass@'))
+        report.check(done.returncode == 0 and told_of(findings, 'cluster', '+cluster|slots') and told_of(findings, 'cluster', '+asking'),
+                     'rights that a cluster needs', told(done))
+        nodes.nodes[3].stop()
+        nodes.wait(lambda: nodes.nodes[0].say('info', 'replication').count('state=online') == 0, 'the replica is still there')
+        findings, done = look_at_all(here, nodes.url)
+        report.check(told_of(findings, 'node', f'127.0.0.1:{nodes.ports[nodes.nodes[3]]}', 'Connection refused')
+                     and told_of(findings, 'coverage', 'is no'), 'a node that is not there is a warning', told(done))
+
+
+def slots_without_nodes(report, here):
     port, bus = str(free_port()), str(free_port())  # the bus is 10,000 above the port otherwise, where there may be none
     with server(here.path, 'node', port=port, cluster_port=bus, cluster_enabled='yes') as node:
-        node.say('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
         findings, done = look(here, node.url)
-        report.check(done.returncode == 0 and is_told(findings, 'cluster', 'ok', 'node of a cluster'),
-                     'a node of a cluster can be used', told(done))
+        report.check(done.returncode == 69 and is_told(findings, 'cluster', 'error', 'CLUSTER ADDSLOTSRANGE 0 16383'),
+                     'a cluster that was not created: 69, and what to do', told(done))
+        node.say('CLUSTER', 'ADDSLOTSRANGE', '0', '16000')
+        findings, done = look(here, node.url)
+        report.check(done.returncode == 69 and is_told(findings, 'cluster', 'error', '383 of 16384 slots', '--cluster fix'),
+                     'slots without a node: 69', told(done))
+        node.say('CLUSTER', 'ADDSLOTSRANGE', '16001', '16383')
+        findings, done = look(here, node.url)
+        report.check(done.returncode == 0 and is_told(findings, 'shard', 'note', 'no replica'),
+                     'a cluster of one node can be used', told(done))
     with server(here.path, 'sentinel', sentinel=here.write('sentinel.conf', '')) as watcher:
         findings, done = look(here, watcher.url)
         report.check(done.returncode == 69 and is_told(findings, 'server', 'error', 'is a Sentinel'), 'a Sentinel: 69',
                      told(done))
+
+
+def sentinels(report, here):
+    with watched(here.path) as fleet:
+        findings, done = look_at_all(here, fleet.url)
+        report.check(done.returncode == 0 and told_of(findings, 'failover', 'replicas: 2; awards do not wait', 'replicas=1')
+                     and told_of(findings, 'sentinel', '3 of the 3 Sentinels in the URL answer', 'know 3 Sentinels and 2 replicas',
+                                 'quorum is 2, and a promotion needs the votes of 2'),
+                     'Sentinels tell what they know', told(done))
+        findings, done = look_at_all(here, fleet.url + '?replicas=1')
+        report.check(done.returncode == 0 and told_of(findings, 'failover', 'an award waits for 1 of them'),
+                     'awards that wait for a replica', told(done))
+        findings, done = look_at_all(here, fleet.url + '?replicas=3')
+        report.check(done.returncode == 69 and told_of(findings, 'failover', 'replicas=3 in the URL waits for 3'),
+                     'more replicas wanted than there are: 69', told(done))
+        one = fleet.url.split(',', maxsplit=1)[0]
+        findings, done = look_at_all(here, f'{one},127.0.0.1:{free_port()}/main')
+        report.check(done.returncode == 0 and told_of(findings, 'sentinel', 'Connection refused', 'asks the others')
+                     and told_of(findings, 'sentinel', 'lists 2 of 3'), 'a Sentinel that is not there is a warning', told(done))
+        for watcher in fleet.sentinels:
+            watcher.say('SENTINEL', 'SET', 'main', 'quorum', '4')
+        findings, done = look_at_all(here, fleet.url)
+        report.check(told_of(findings, 'sentinel', 'quorum is 4', 'promote nobody', 'SENTINEL SET main quorum 2'),
+                     'a quorum that cannot be reached', told(done))
 
 
 def clocks(report, here):
@@ -239,7 +322,7 @@ def scripts(report, here):
         redis.say('ACL', 'SETUSER', 'loader', 'on', '>pass', 'resetkeys', 'resetchannels', '-@all', '+script|load')
         here.environment['TAKT_REDIS_PASSWORD'] = 'pass'
         done = here.takt('doctor', '--load-scripts', '--timeout', '60s', '-s', redis.url + '?user=loader')
-        report.check(done.returncode == 0 and 'the 11 scripts' in done.stdout, 'a user who may do nothing else loads them',
+        report.check(done.returncode == 0 and 'the 12 scripts' in done.stdout, 'a user who may do nothing else loads them',
                      told(done))
         redis.say('ACL', 'SETUSER', 'loader', '-script|load', '+evalsha')
         findings, done = look(here, redis.url + '?user=loader', '--load-scripts')
@@ -302,7 +385,8 @@ def which(report, here):
 
 def main():
     report = tap.Report()
-    for part in (sound, settings, replicas, clusters, clocks, logins, scripts, files, which):
+    parts = (sound, settings, replicas, clusters, slots_without_nodes, sentinels, clocks, logins, scripts, files, which)
+    for part in [part for part in parts if part.__name__ in sys.argv[1:]] or parts:
         with place() as here:
             part(report, here)
     report.end()

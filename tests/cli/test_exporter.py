@@ -49,11 +49,12 @@ def until_scraped(where, seen):
         if text != last and seen(openmetrics.parse(text)):
             return openmetrics.parse(text)
         last = text
+        time.sleep(0.02)
     raise AssertionError(f'never seen, but:\n{last}')
 
 
 def value(families, name, limit, key=''):
-    """None where there is no such sample."""
+    """The value, or None if there is no such sample."""
     return families[f'takt_limit_{name}'].samples.get((f'takt_limit_{name}', (('key', key), ('limit', limit))))
 
 
@@ -121,6 +122,36 @@ def store_away(report, here):
         until_scraped(where, lambda got: openmetrics.value(got, 'takt_up') == 1)
         report.check(True, 'it is up when the store is back')
         stop(report, process)
+
+
+def rules(report, here):
+    """What each rule has left, in its unit."""
+    where = str(here.path / 'metrics.sock')
+    here.write('takt.yaml', '''limits:
+  - name: llm
+    rules:
+      - {rate: 5/h, burst: 5, counts: requests}
+      - {rate: 9000/h, burst: 800, counts: input_tokens}
+      - {rate: 900/h, burst: 80, counts: output_tokens, default_amount: 20}
+  - name: plain
+    rules: [{rate: 5/h}]
+''')
+    here.takt('run', 'llm', '--cost', 'input_tokens=300', '--', 'true')
+    process = start(here, '--listen', f'unix:{where}')
+    families = until_scraped(where, lambda got: value(got, 'remaining', 'llm') is not None)
+
+    def of(name):
+        return sorted((dict(labels).get('rule'), dict(labels).get('unit'), dict(labels)['limit'], figure)
+                      for (_, labels), figure in families[name].samples.items())
+
+    report.check([(rule, unit, limit) for rule, unit, limit, _ in of('takt_rule_limit')] ==
+                 [('1', 'requests', 'llm'), ('2', 'input_tokens', 'llm'), ('3', 'output_tokens', 'llm')] and
+                 [figure for *_, figure in of('takt_rule_limit')] == [5, 800, 80], 'rules by unit', of('takt_rule_limit'))
+    left = [figure for *_, figure in of('takt_rule_remaining')]
+    report.check(left[0] == 4 and 500 <= left[1] < 510 and 60 <= left[2] < 62, 'what each has left', left)
+    resets = [figure for *_, figure in of('takt_rule_reset_seconds')]
+    report.check(600 < resets[0] <= 720 and 100 < resets[1] <= 120 and 60 < resets[2] <= 80, 'until it is unused', resets)
+    stop(report, process)
 
 
 def without_policy(report, here):
@@ -243,7 +274,7 @@ def main():
         figures(report, here, 'Redis')
     with place() as here, redis_server.server(here.path) as server:
         forgets(report, here, server)
-    for part in (store_away, without_policy, keys, addresses, monitoring):
+    for part in (store_away, rules, without_policy, keys, addresses, monitoring):
         with place() as here:
             part(report, here)
     report.end()

@@ -66,7 +66,7 @@ def shared(report, here):
 
 
 def kept(report, here, redis):
-    """What is in the files of the file store."""
+    """The bytes of the files of the file store."""
     here.environment['TAKT_STORE'] = f'file:{here.path}/store/'
     here.takt('run', f'mail:{ANN}', '--within', ANN, '--', 'true')
     here.takt('run', f'slots:{ANN}', '--', 'true')
@@ -89,7 +89,7 @@ def shown(report, here):
 
 
 def found(report, here, redis):
-    """A key that was found in the store, and that nobody here can name."""
+    """A key in the store without a known name."""
     here.takt('run', 'slots:dora', '--', 'true')
     here.takt('block', 'slots:dora', '1h')
     names = [name for name in redis.say('KEYS', '*/slots/*').split() if name.endswith('}')]

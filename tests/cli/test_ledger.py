@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`takt peek`, `block`, `penalize`, `unblock` and `reset`: what they show and what they change."""
+"""`takt peek`, `block`, `penalize`, `unblock` and `reset`: their output and their effect."""
 
 import json
 
@@ -50,8 +50,12 @@ def rules(report, here):
                  all(0 < rule['reset_after_us'] <= 1.1 * HOUR for rule in standing['rules']),
                  'each rule has what it has left', standing)
     done = here.takt('peek', *several, 'llm')
-    report.check('  remaining    500 of 800\n    rule 1     4 of 5 requests, full in ' in done.stdout and
-                 '\n    rule 2     500 of 800 tokens, full in ' in done.stdout, 'and a person sees it', told(done))
+    report.check('  remaining    4 of 5 requests, full in ' in done.stdout and
+                 '\n               500 of 800 tokens, full in ' in done.stdout, 'and a person sees it', told(done))
+    two = ['--rate', '5/h', '--burst', '5', '--rate', '9/day', '--burst', '9']
+    done = here.takt('peek', *two, 'both')
+    report.check('  remaining    5 of 5\n    rule 1     5 of 5 tokens, full in ' in done.stdout and
+                 '\n    rule 2     9 of 9 tokens, full in ' in done.stdout, 'the least of rules of one unit', told(done))
     here.takt('block', *several, 'llm', '1h')
     standing = json.loads(here.takt('peek', '--json', *several, 'llm').stdout)
     report.check([rule['remaining'] for rule in standing['rules']] == [0, 0], 'a block leaves nothing', standing)

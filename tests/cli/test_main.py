@@ -28,6 +28,9 @@ def helps(report, here):
     done = here.takt('--help')
     report.check(done.returncode == 0 and all(f'  {name} ' in done.stdout for name in COMMANDS),
                  'takt --help lists the commands', told(done))
+    report.check('  agent ' in done.stdout, 'and the programs that are installed with it', told(done))
+    done = here.takt('agent', '--help')
+    report.check(done.returncode == 0 and 'Usage: takt-agent ' in done.stdout, 'takt agent runs takt-agent', told(done))
     for name in COMMANDS:
         done = here.takt(name, '--help')
         report.check(done.returncode == 0 and f'Usage: takt {name} ' in done.stdout
@@ -109,9 +112,9 @@ def check(report, here):
     report.check(done.returncode == 0 and json.loads(done.stdout) == {
         'namespace': 'test', 'store': 'file:ledgers.mdb', 'follows': False,
         'limits': [{'name': 'mail', 'rules': '100/s burst 10, 100000/day', 'on_store_failure': 'wait',
-                    'mode': 'enforce', 'learn': 'off', 'key_hash': False, 'overrides': []},
+                    'mode': 'enforce', 'learn': 'off', 'fair': False, 'key_hash': False, 'overrides': []},
                    {'name': 'account', 'rules': '5/s, on_store_failure closed, within mail',
-                    'on_store_failure': 'closed', 'mode': 'enforce', 'learn': 'off', 'key_hash': False,
+                    'on_store_failure': 'closed', 'mode': 'enforce', 'learn': 'off', 'fair': False, 'key_hash': False,
                     'overrides': []}],
         'warnings': [{'limit': 'mail', 'text': 'rate 100/s is never reached: 100000/day without a burst allows 1.16/s; '
                       'add burst: 100000 or algorithm: fixed-window to 100000/day'}]}, 'or JSON', told(done))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`takt map`: lines to jobs, what fails, what is tried again, and what is written down of it."""
+"""`takt map`: lines become jobs, failures, further attempts, and the written results."""
 
 import json
 import os
@@ -210,7 +210,7 @@ def urgent_first(report, here):
 
 
 def shadow(report, here):
-    """All start at once, though an hour would lie between them; what would have been is told."""
+    """All jobs start at once, instead of an hour apart; each says when it would have started."""
     text = ''.join(f'{i}\n' for i in range(6))
     for quiet in (False, True):
         done = here.takt('map', '--rate', '1/h', '--mode', 'shadow', 'hourly', '-j', '3', '--json', *(['-q'] if quiet else []),

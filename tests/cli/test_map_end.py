@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
-How `takt map` ends when it is told to, or when what it needs goes away: signals, closed pipes, a lost store, a
-terminal. Jobs tell through a pipe that they run, and wait at a FIFO until they may end.
+How `takt map` ends: signals, closed pipes, a lost store, a terminal. Jobs report through a pipe that they run, and wait
+at a FIFO until they may end.
 """
 
 import fcntl

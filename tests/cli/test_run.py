@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`takt run`: what it runs, what it passes on, and with which status it says no."""
+"""`takt run`: the command that it runs, its arguments and signals, and the exit status of a refusal."""
 
 import contextlib
 import json
@@ -93,7 +93,7 @@ def passes_on(report, here):
 
 
 def without_store(report, here):
-    """Nobody listens at that socket."""
+    """No server listens at that socket."""
     gone = ['-s', f'unix:{here.path}/gone.sock']
     done = here.takt('run', *gone, *SLOW, '--on-store-failure', 'open', 'mail', '--', 'echo', 'ran')
     report.check(done.returncode == 0 and done.stdout == 'ran\n' and 'limit "mail": everything starts' in done.stderr,
@@ -138,8 +138,8 @@ def units(report, here):
     left = json.loads(here.takt('peek', '--json', *named, 'named').stdout)['remaining']
     report.check(done.returncode == 0 and left == 600, 'an amount of a unit that the rules name', (told(done), left))
     for options, words in ((['--cost', 'tokens=1001'], '1001 tokens can never be given: rules[1] (1000/h tokens'),
-                           ([], 'no amount of tokens, which its rules count; ask for tokens=N'),
-                           (['--cost', '400'], 'ask for tokens=400'),
+                           ([], 'no amount of tokens, which its rules count; state it'),
+                           (['--cost', '400'], 'state the amount of tokens instead'),
                            (['--cost', 'tokens=0'], 'from 1 to 1000000, not "0"'),
                            (['--cost', 'tokens=-4'], 'not "-4"'),
                            (['--cost', 'tokens=4', '--cost', 'tokens=4'], 'two amounts of tokens'),
@@ -147,6 +147,8 @@ def units(report, here):
                            (['--cost', 'tokens=4', '--cost', '=4'], 'an amount of ""')):
         done = here.takt('run', *named, *options, 'named', '--', 'true')
         report.check(done.returncode == 64 and words in done.stderr, f'refused: {options}', told(done))
+    left = json.loads(here.takt('peek', '--json', *named, 'named').stdout)['rules']
+    report.check([rule['remaining'] for rule in left] == [8, 600], 'which takes nothing', left)
     done = here.takt('map', *named, '--cost', 'tokens=300', 'mapped', '--', 'true', input='a\nb\n')
     left = json.loads(here.takt('peek', '--json', *named, 'mapped').stdout)['remaining']
     report.check(done.returncode == 0 and left == 400, 'and takt map takes it for each job', (told(done), left))
@@ -167,7 +169,7 @@ def levels(report, here):
                  left == {'job': 9, 'job:a': 5, 'team': 8, 'team:red': 6, 'vendor': 9, 'vendor:eu': 5},
                  'a key for each limit around', f'{left}\n{told(done)}{told(also)}{told(mapped)}')
     done = here.takt('map', 'team', '--within-key', 'eu', '--within-key', 'more', '--', 'true', input='1\n')
-    report.check(done.returncode == 64 and 'within_keys[1] is for a limit around, and there is only 1' in done.stderr,
+    report.check(done.returncode == 64 and 'a key for outer limit 2, and there is only 1' in done.stderr,
                  'a key more than there are limits around: 64', told(done))
 
 
@@ -176,7 +178,7 @@ def held(here):
 
 
 def begin(here, words, script, before=':', **options):
-    """Starts a run whose command says that it has begun."""
+    """Starts a run whose command reports its start."""
     process = here.start('run', *words, '--', 'sh', '-c', f'{before}; echo begun; {script}', **options)
     until(process.stdout.fileno(), b'begun\n')
     return process
@@ -238,7 +240,7 @@ def one_at_a_time(report, here):
 
 
 def held_signals(report, here):
-    """A signal is the command's: what it makes of it is what comes of the run."""
+    """A signal goes to the command, and its status is the status of the run."""
     here.fifo('gate')
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
         process = begin(here, ONE, 'exec cat gate')
@@ -265,7 +267,7 @@ def held_signals(report, here):
 
 
 def nothing_left(report, here):
-    """What a command leaves behind is ended with it if it was told to end, and goes on if it ended by itself."""
+    """Processes that a command leaves behind are ended if it was told to end, and continue if it ended by itself."""
     here.fifo('gate')
     for words, name in ((['sh', '-c', 'trap "cat gate & exit 1" TERM; cat gate & echo runs; wait'], 'forks when it is told to end'),
                         (['sh', '-c', '(trap "" TERM; while :; do cat gate; done) & echo runs; wait'], 'leaves one deaf to SIGTERM'),
@@ -292,7 +294,7 @@ def nothing_left(report, here):
 
 
 def keys(report, here):
-    """Ctrl-C is the terminal's, which tells the command itself, whatever takt's input is. Else it is passed on."""
+    """The terminal sends Ctrl-C to the command itself, with any input of takt. Otherwise takt passes the signal on."""
     script = 'trap "echo told" INT; trap "exit 7" USR1; echo begun; while :; do :; done'
     pid, terminal = pty.fork()
     if pid == 0:
@@ -340,7 +342,7 @@ def ignored(report, here):
 
 
 def stop(here, process):
-    """Stops it, but not inside a transaction, where it would hold up everybody who shares the file."""
+    """Stops it, but not inside a transaction, where it would delay all users of the file."""
     while True:
         process.send_signal(signal.SIGSTOP)
         os.waitpid(process.pid, os.WUNTRACED)
@@ -350,7 +352,7 @@ def stop(here, process):
 
 
 def leases(report, here):
-    """A run that is killed gives nothing back: its lease ends by itself. One that was stopped is told of that."""
+    """A killed run releases nothing: its lease ends by itself. A run that was stopped reports the loss."""
     long = ['--concurrency', '1', '--lease', '1h', 'long']
     for words, gate in ((long, 'long-gate'), (LEASED, 'gate')):
         here.fifo(gate)
@@ -430,7 +432,7 @@ def finds_the_store(report, here):
 
 
 def shadow(report, here):
-    """Nothing waits for an hour, and each says what it would have come to."""
+    """No run waits for an hour, and each says what would have happened."""
     until_taken = f'until {TAKT} peek --rate 1/h hourly | grep -q "remaining  *0 of"; do :; done; exit 3'
     for words in ('would have let this (start at once|wait for )', 'would still let this wait'):
         done = here.takt('run', *SLOW, '--mode', 'shadow', 'hourly', '--', 'sh', '-c', until_taken)
@@ -477,7 +479,7 @@ def says_what_it_waits_for(report, here):
 
 
 def two_rates(report, here):
-    """One name, two rates: who comes second is told which rate holds."""
+    """One name, two rates: the second run reports which rate is valid."""
     here.takt('run', '--rate', '1/min', 'zz', '--', 'true')
     done = here.takt('run', '--rate', '20/s', '--max-wait', '1s', 'zz', '--', 'true')
     lines = done.stderr.splitlines()

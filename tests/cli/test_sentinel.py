@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
-Through Sentinels: every command finds the primary, work goes on when it moves, by order or by a kill, and a server that
-is named but is no primary is not used.
+Through Sentinels: every command finds the primary, work continues when it moves, by order or by a kill, and a named
+server that is no primary is not used.
 """
 
 import re
@@ -51,7 +51,7 @@ def until_started(here, fleet, number, count):
 
 
 def failovers(report, here):
-    """Workers go on after two failovers, one by order and one by a kill; each job is done once."""
+    """Workers continue after two failovers, one by order and one by a kill; each job is done once."""
     with watched(here.path) as fleet:
         workers = [mapped(here, fleet, number) for number in range(2)]
         until_started(here, fleet, 0, 20)
@@ -85,7 +85,7 @@ def durable(report, here):
 
 
 class Liar(socketserver.StreamRequestHandler):
-    """A Sentinel that names what the test wants: an answer to each command, as far as takt says them."""
+    """A Sentinel that names the test's server: it answers the commands that takt sends."""
 
     def handle(self):
         while count := self.rfile.readline():

@@ -81,6 +81,9 @@ def algorithms(report, here):
                         (['--algorithm', 'fixed-window', '--burst', '2'], 'burst')]:
         done = ask(here, '0\n', '--rate', '1/s', *words)
         report.check(done.returncode == 64 and part in done.stderr, ' '.join(words) + ' is refused', told(done))
+    done = here.takt('simulate', '--help')
+    report.check('gcra, token-bucket, leaky-bucket, fixed-window, sliding-window, sliding-log'
+                 in ' '.join(done.stdout.split()), 'the help lists the algorithms', told(done))
     done = here.takt('simulate', '--algorithm', 'gcra', '--arrivals', '-')
     report.check(done.returncode == 64 and '--algorithm gcra' in done.stderr, 'an algorithm belongs to a rate', told(done))
 
@@ -151,7 +154,9 @@ def usage(report, here):
         ([*JOB, '--job-time', '9'], '--job-time'),
         ([*JOB, '--cost', '3..2'], 'lower'),
         ([*JOB, '--cost', '2'], 'at most 1'),
-        ([*JOB, '--cost', 'tokens=1'], 'no rule of the limit counts that'),
+        ([*JOB, '--cost', 'tokens=1'], 'its rules name no unit; state a cost without a unit'),
+        ([*JOB, *(['--cost', 'a=1'] * 5)], 'for 4 units at most'),
+        ([*JOB, '--cost', '=1'], 'write a unit'),
         ([*JOB, '--cost', f'{"t" * 32}=1'], 'at most 31 bytes'),
         ([*JOB, '--cost', 'tokens='], '--cost'),
         ([*JOB, '--priorities', '10:1'], '--priorities'),
@@ -204,10 +209,72 @@ def permits(report, here):
     report.check(lost['permits']['lost'] == 5 and lost['jobs_done'] == 500 and lost['most_at_work'] == 5,
                  'who is out of touch for a lease stops and begins again', lost)
     done = ask(here, '0\n', '--concurrency', '1')
-    report.check(done.returncode == 64 and '--workers N --jobs N' in done.stderr, 'arrivals do not tell when jobs end',
+    report.check(done.returncode == 64 and 'simulate a fleet (--workers' in done.stderr, 'arrivals do not tell when jobs end',
                  told(done))
     done = here.takt(*words, '--svg', 'permits.svg')
     report.check(done.returncode == 64 and 'pace of a rule' in done.stderr, 'there is no pace to draw', told(done))
+
+
+MODEL = """limits:
+  - name: model
+    rules:
+      - {rate: 600/min, burst: 10, counts: requests}
+      - {rate: 120000/min, burst: 8000, counts: tokens}
+      - {rate: 60000/min, burst: 500, counts: calls, default_amount: 1}
+"""
+
+
+def units(report, here):
+    """A limit that counts several units takes an amount of each."""
+    here.write('model.yaml', MODEL)
+    words = ['simulate', '-p', 'model.yaml', '--workers', '4', '--jobs', '300']
+    done = here.takt(*words, '--cost', 'tokens=50..8000', '--cost', 'calls=1..3', '--json')
+    figures = json.loads(done.stdout)
+    rules = figures['rules']
+    report.check([rule['unit'] for rule in rules] == ['requests', 'tokens', 'calls'] and rules[0]['taken'] == 300
+                 and rules[1]['taken'] == figures['tokens'] > 300 * 3000 and 400 < rules[2]['taken'] < 800,
+                 'a fleet takes amounts of each unit', figures)
+    pace = rules[1]['taken'] / figures['last_start']
+    report.check(1950 < pace < 2100, 'the scarce unit is used up', pace)
+    done = here.takt(*words, '--cost', 'tokens=50..8000', '--html', 'model.html', '--svg', 'model.svg')
+    report.check(done.returncode == 0 and 'busiest minute of tokens' in done.stdout
+                 and 'busiest minute of calls' in done.stdout, 'the table names the units', told(done))
+    report.check('busiest minute of calls' in here.read('model.html') and 'Calls per' in here.read('model.svg'),
+                 'so do the pictures')
+    rows = [
+        ([], 'no amount of tokens, which its rules count'),
+        (['--cost', '3'], 'its rules count tokens; state the amount of tokens'),
+        (['--cost', 'tokens=8001'], 'a job of 8001 tokens: rules[1] (gcra) gives at most 8000'),
+        (['--cost', 'tokens=5', '--cost', 'bytes=1'], 'its rules count tokens, calls'),
+        (['--cost', 'tokens=5', '--cost', 'requests=1'], 'each acquire is one request'),
+        (['--cost', 'tokens=5', '--cost', 'tokens=1'], 'two amounts of tokens'),
+        (['--cost', 'tokens=-5'], '--cost'),
+    ]
+    for more, part in rows:
+        done = here.takt(*words, *more)
+        report.check(done.returncode == 64 and part in done.stderr, ' '.join(more) + ' is refused', told(done))
+    oracle = ['simulate', '-p', 'model.yaml', '--arrivals', '-']
+    done = here.takt(*oracle, '--json', input='0 tokens=8000,calls=3\n0 tokens=2000\n0 0\n1 tokens=9000\n')
+    told_of = [json.loads(line) for line in done.stdout.splitlines()]
+    report.check([one['slot'] for one in told_of] == [0, 1, 0, None]
+                 and told_of[0]['cost'] == {'tokens': 8000, 'calls': 3} and told_of[3]['retry_after'] is None,
+                 'an oracle takes amounts', told(done))
+    done = here.takt(*oracle, input='0 tokens=8000,calls=3\n')
+    report.check('tokens=8000,calls=3' in done.stdout, 'and says them', told(done))
+    rows = [
+        ('0', '-:1: limit "model": no amount of tokens'),
+        ('0 \x01=-', r'-:1: "-": "\x01" is a whole number from 0 to 1000000'),
+        ('0 tokens=1\n0 tokens=1,bytes=3', '-:2: limit "model": an amount of "bytes"; its rules count tokens, calls'),
+        ('0 tokens=', 'ask for 1 to 1000000'),
+        ('0 tokens=-1', 'whole number'),
+        ('0 =1', 'a cost is a number, or up to 4 amounts like tokens=1500,calls=2'),
+        ('0 tokens=1,a', 'a cost is a number'),
+        ('0 a=1,b=1,c=1,d=1,e=1', 'a cost is a number'),
+        ('0 tokens=0', '0 tokens; ask for 1 to 1000000'),
+    ]
+    for line, part in rows:
+        done = here.takt(*oracle, input=line + '\n')
+        report.check(done.returncode == 64 and part in done.stderr, f'{line!r} is refused', told(done))
 
 
 def pictures(report, here):
@@ -241,7 +308,7 @@ def pictures(report, here):
 
 def main():
     report = tap.Report()
-    for test in [arrivals, algorithms, refusals, malformed, limits, usage, fleet, permits, pictures]:
+    for test in [arrivals, algorithms, refusals, malformed, limits, usage, fleet, permits, units, pictures]:
         with place() as here:
             test(report, here)
     report.end()

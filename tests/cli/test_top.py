@@ -133,7 +133,7 @@ def blocked(report, here):
 
 
 def rates(report, here):
-    """The screen watches; what it has counted in the end is what a map has run."""
+    """The screen watches; its final counts are those of a map."""
     here.write('takt.yaml', POLICY.replace('50/s', '20/s'))
     with terminal(here, TOP) as screen:
         screen.until(lambda seen: '0.00 of 20/s' in row(seen, 'mail'), 'the first looks')
@@ -282,7 +282,7 @@ def printed(report, here):
 
 
 def use(here):
-    """Limits and keys that no policy knows: one is used up, of one half is left, one is little used."""
+    """Limits and keys without a policy: one is used up, one is half used, one is little used."""
     for limit, rate, burst, cost in (('mail:full', '2/h', 2, 2), ('mail:half', '2/h', 2, 1), ('api', '8/day', 8, 1)):
         here.takt('run', '--rate', rate, '--burst', burst, '--cost', cost, limit, '--', 'true')
 

@@ -50,6 +50,8 @@ Test(acquire, urgent_waiters_go_first)
         cr_assert_eq(jobs[i].order, 10 - i);
 }
 
+#define T16 "tenant_of_16_byt"
+
 Test(acquire, bad_requests_are_refused_with_words)
 {
     char long_key[TAKT_KEY_SIZE_MAX + 2];
@@ -62,16 +64,21 @@ Test(acquire, bad_requests_are_refused_with_words)
         const char *words;
     } bad[] = {
         {{0}, TAKT_E_INVALID, "names no limit"},
-        {{"free", NULL, 0, 5, 0, {0}, {{NULL, 0}}}, TAKT_E_INVALID, "TAKT_REQUEST"},
-        {{"free", NULL, TAKT_COST_MAX + 1, 5, 0, {0}, {{NULL, 0}}}, TAKT_E_INVALID, "1 to 1000000"},
-        {{"free", NULL, 1, -2, 0, {0}, {{NULL, 0}}}, TAKT_E_INVALID, "0 (most urgent) to 9"},
-        {{"free", NULL, 1, 10, 0, {0}, {{NULL, 0}}}, TAKT_E_INVALID, "0 (most urgent) to 9"},
-        {{"free", NULL, 1, 5, -1, {0}, {{NULL, 0}}}, TAKT_E_INVALID, "max_wait_us"},
-        {{"unknown", NULL, 1, 5, 0, {0}, {{NULL, 0}}}, TAKT_E_NO_LIMIT, "\"unknown\""},
-        {{"fast", NULL, 2, 5, 0, {0}, {{NULL, 0}}},
+        {{"free", NULL, 0, 5, 0, {0}, {{NULL, 0}}, NULL}, TAKT_E_INVALID, "TAKT_REQUEST"},
+        {{"free", NULL, TAKT_COST_MAX + 1, 5, 0, {0}, {{NULL, 0}}, NULL},
+         TAKT_E_INVALID,
+         "1 to 1000000"},
+        {{"free", NULL, 1, -2, 0, {0}, {{NULL, 0}}, NULL}, TAKT_E_INVALID, "0 (most urgent) to 9"},
+        {{"free", NULL, 1, 10, 0, {0}, {{NULL, 0}}, NULL}, TAKT_E_INVALID, "0 (most urgent) to 9"},
+        {{"free", NULL, 1, 5, -1, {0}, {{NULL, 0}}, NULL}, TAKT_E_INVALID, "max_wait_us"},
+        {{"unknown", NULL, 1, 5, 0, {0}, {{NULL, 0}}, NULL}, TAKT_E_NO_LIMIT, "\"unknown\""},
+        {{"fast", NULL, 2, 5, 0, {0}, {{NULL, 0}}, NULL},
          TAKT_E_COST,
          "cost of 2 can never be given: rules[0] (1000/s) gives at most 1"},
-        {{"inner", NULL, 3, 5, 0, {0}, {{NULL, 0}}}, TAKT_E_COST, "limit \"outer\""},
+        {{"inner", NULL, 3, 5, 0, {0}, {{NULL, 0}}, NULL}, TAKT_E_COST, "limit \"outer\""},
+        {{"free", NULL, 1, 5, 0, {0}, {{NULL, 0}}, T16 T16 T16 T16 "t"},
+         TAKT_E_INVALID,
+         "a tenant of more than 64 bytes"},
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -310,7 +317,7 @@ Test(acquire_closing, a_slot_of_the_inner_limit_alone_is_no_permit, .init = open
     takt_policy_free(policy);
 }
 
-/* Who names no priority has the limit's. */
+/* A request without a priority has the limit's. */
 Test(acquire, the_policy_has_a_say_in_priorities)
 {
     static const char text[] = "limits:\n  - name: urgent\n    priority: 1\n"
@@ -378,7 +385,7 @@ static void free_unreleased(takt_permit *permit, int status)
 {
     cr_assert_eq(status, 0);
     order++;
-    memset(permit, 0xff, sizeof *permit); /* whoever still looks at it is seen to */
+    memset(permit, 0xff, sizeof *permit); /* the pass still serves its owner */
     free(permit);
 }
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "client/client_test.h"
-#include "store/redis/server.h"
+#include "client/stores.h"
 
 TestSuite(client, .init = open_client, .fini = close_client);
 
@@ -21,7 +21,7 @@ Test(client, an_idle_client_does_not_keep_the_loop_alive)
     cr_assert_eq(job.calls, 1);
 }
 
-/* Runs the loop until nothing is under way, and returns whether it is still alive. */
+/* Runs the loop until it is idle. Returns whether the loop is still alive. */
 static bool stays_alive(void)
 {
     takt_stats stats = {0};
@@ -66,18 +66,7 @@ static void keep_alive_on(const char *store)
 
 Test(loop, what_keeps_it_alive)
 {
-    char folder[] = "/tmp/takt-alive-XXXXXX", file[64], command[64];
-    struct server server;
-
-    keep_alive_on("memory:");
-    cr_assert_not_null(mkdtemp(folder));
-    snprintf(file, sizeof file, "file:%s/", folder);
-    keep_alive_on(file);
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    cr_assert_eq(system(command), 0);
-    server_start(&server, NULL);
-    keep_alive_on(server.url);
-    server_stop(&server);
+    on_each_store(keep_alive_on);
 }
 
 /* ---- when a policy may be freed -------------------------------------------------------------- */
@@ -256,7 +245,7 @@ Test(client, claims_of_many_keys_go_in_turns)
     free(jobs);
 }
 
-/* Closing says good-bye to more ledgers than claims may be under way. */
+/* A client leaves more ledgers at its close than it may send claims at once. */
 Test(client, closing_with_many_keys)
 {
     seen *jobs = calloc(KEYS, sizeof *jobs);

@@ -27,7 +27,7 @@ static void open_permits(void)
     cr_assert_eq(takt_open(&client, &loop, policy, &options, &error), 0, "%s", error.text);
 }
 
-/* Nothing keeps the loop, and nothing is left. */
+/* The client no longer keeps the loop alive and leaves nothing behind. */
 static void end(void)
 {
     cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0);
@@ -101,7 +101,7 @@ Test(closing, released_in_any_turn)
     }
 }
 
-#define KEYS 3000 /* more than are kept of those that nothing waits in */
+#define KEYS 3000 /* more idle ledgers than the client keeps */
 
 static void release_many(int turns)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <takt/live.h>
+#include <takt/stored_policy.h>
 #include <uv.h>
 
 #include "client/client.h"
@@ -19,7 +19,7 @@ static uv_loop_t loop;
 static takt_policy *follower;
 static char url[PATH_MAX + 32];
 
-/* A client and what it was told. */
+/* A client and its events. */
 typedef struct side {
     takt_client *client;
     int taken, refused; /* policies */
@@ -66,33 +66,33 @@ static int64_t apply(const char *text)
 {
     takt_policy *policy = parse(text);
     takt_options options = {.store = url, .store_timeout_us = 30000000};
-    takt_live *live;
+    takt_stored_policy *stored;
     takt_error error = {0};
     int64_t version = 0;
 
-    cr_assert_eq(takt_live_read(&live, policy, &options, &error), 0, "%s", error.text);
-    cr_assert_eq(takt_live_apply(live, policy, "ann@host", &options, &version, &error), 0, "%s",
-                 error.text);
-    takt_live_free(live);
+    cr_assert_eq(takt_stored_policy_read(&stored, policy, &options, &error), 0, "%s", error.text);
+    cr_assert_eq(takt_stored_policy_apply(stored, policy, "ann@host", &options, &version, &error),
+                 0, "%s", error.text);
+    takt_stored_policy_free(stored);
     takt_policy_free(policy);
     return version;
 }
 
-/* Puts a text there that nobody looks at, as another version of takt might. */
+/* Stores a text without a hint, as another version of takt might. */
 static void put(const char *text)
 {
     takt_options options = {.store = url, .store_timeout_us = 30000000};
     takt_policy_exchange exchange = {0};
-    takt_live *live;
+    takt_stored_policy *stored;
 
-    cr_assert_eq(takt_live_read(&live, NULL, &options, NULL), 0);
-    exchange = (takt_policy_exchange){.seen_version = live->version,
-                                      .seen_at_us = live->at_us,
+    cr_assert_eq(takt_stored_policy_read(&stored, NULL, &options, NULL), 0);
+    exchange = (takt_policy_exchange){.seen_version = stored->version,
+                                      .seen_at_us = stored->at_us,
                                       .text = text,
                                       .size = strlen(text),
                                       .change = "9\t5\tbob@host\tsomething"};
     cr_assert_eq(takt_stored_policy_exchange(TAKT_OP_APPLY, &exchange, NULL, &options, NULL), 0);
-    takt_live_free(live);
+    takt_stored_policy_free(stored);
 }
 
 static void begin(const char *store)
@@ -159,7 +159,7 @@ static int acquire(side *of, takt_permit *permit, const char *limit, int *starts
 #define MAIL(rate) "limits:\n  - {name: mail, rules: [{rate: " rate "}]}\n"
 #define API        "  - {name: api, rules: [{rate: 50/s}]}\n"
 
-/* Two clients, a waiter who would wait for an hour, and a limit that is new. */
+/* Two clients, a waiter with a wait of an hour, and a new limit. */
 static void follow_an_apply(void)
 {
     static takt_permit permits[3];
@@ -227,7 +227,7 @@ Test(follow, over_redis)
     server_stop(&server);
 }
 
-/* Over Redis nobody need wait for the next look. */
+/* Over Redis a hint makes clients read the policy at once. */
 Test(follow, a_hint_tells_at_once)
 {
     struct server server;
@@ -275,8 +275,8 @@ Test(follow, opening_says_what_to_do)
     end();
 }
 
-/* One that cannot be used is told once, and the one before holds on until there is a better one;
- * also where the server has lost it. */
+/* An unusable policy causes one event. The policy before it stays in use until a usable one is
+ * stored, also if the server loses the record. */
 Test(follow, one_that_cannot_be_used_changes_nothing)
 {
     static takt_permit permit;
@@ -314,7 +314,7 @@ Test(follow, one_that_cannot_be_used_changes_nothing)
     server_stop(&server);
 }
 
-/* A client without a secret goes on by the policy that it has. */
+/* A client without a secret keeps the policy that it has. */
 Test(follow, refuses_key_hash_without_a_secret)
 {
     struct server server;
@@ -338,7 +338,8 @@ Test(follow, refuses_key_hash_without_a_secret)
     server_stop(&server);
 }
 
-/* Following does not keep a loop alive, and policies that nobody goes by any more are let go. */
+/* A client that follows does not keep its loop alive, and it frees policies that are no longer in
+ * use. */
 Test(follow, keeps_nothing)
 {
     struct server server;
@@ -369,29 +370,30 @@ Test(follow, keeps_nothing)
 
 /* ---- putting one there ----------------------------------------------------------------------- */
 
-static int try_apply(takt_live *seen, const char *text, int64_t *version, takt_error *error)
+static int try_apply(takt_stored_policy *seen, const char *text, int64_t *version,
+                     takt_error *error)
 {
     takt_options options = {.store = url, .store_timeout_us = 30000000};
     takt_policy *policy = parse(text);
-    int code = takt_live_apply(seen, policy, NULL, &options, version, error);
+    int code = takt_stored_policy_apply(seen, policy, NULL, &options, version, error);
 
     takt_policy_free(policy);
     return code;
 }
 
-static takt_live *look(void)
+static takt_stored_policy *look(void)
 {
     takt_options options = {.store = url, .store_timeout_us = 30000000};
-    takt_live *live;
+    takt_stored_policy *stored;
 
-    cr_assert_eq(takt_live_read(&live, NULL, &options, NULL), 0);
-    return live;
+    cr_assert_eq(takt_stored_policy_read(&stored, NULL, &options, NULL), 0);
+    return stored;
 }
 
 Test(follow, of_two_who_apply_one_is_told)
 {
     struct server server;
-    takt_live *first, *second;
+    takt_stored_policy *first, *second;
     takt_error error = {0};
     int64_t version = 0;
 
@@ -403,19 +405,19 @@ Test(follow, of_two_who_apply_one_is_told)
     cr_expect_eq(version, 1);
     cr_expect_eq(try_apply(second, MAIL("2/s"), &version, &error), TAKT_E_OVERTAKEN);
     cr_expect_not_null(strstr(error.text, "takt policy"), "%s", error.text);
-    takt_live_free(first);
-    takt_live_free(second);
+    takt_stored_policy_free(first);
+    takt_stored_policy_free(second);
     first = look();
     cr_expect_eq(first->size, strlen(MAIL("1/s")));
     cr_expect_eq(first->change_count, 1);
     cr_expect_not_null(strchr(first->changes[0].who, '@'));
     cr_expect_str_eq(first->changes[0].what, "mail added");
-    takt_live_free(first);
+    takt_stored_policy_free(first);
     end();
     server_stop(&server);
 }
 
-/* Given ones must grow with what they say; where none is given it is the next one. */
+/* Written versions must grow when the text changes; an omitted one is the next number. */
 Test(follow, revisions)
 {
     static const struct {
@@ -424,7 +426,7 @@ Test(follow, revisions)
         int64_t version, revision;
     } rows[] = {
         {MAIL("1/s"), 0, 1, 1},
-        {MAIL("1/s"), 0, 1, 1}, /* the same text: nothing is done */
+        {MAIL("1/s"), 0, 1, 1}, /* the same text: the store does not change */
         {MAIL("2/s"), 0, 2, 2},
         {"revision: 2\n" MAIL("3/s"), TAKT_E_POLICY, 2, 2},
         {"revision: 1\n" MAIL("2/s"), TAKT_E_POLICY, 2, 2},
@@ -437,18 +439,18 @@ Test(follow, revisions)
     server_start(&server, NULL);
     begin(server.url);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        takt_live *live = look();
+        takt_stored_policy *stored = look();
         takt_error error = {0};
         int64_t version = 0;
-        cr_expect_eq(try_apply(live, rows[i].text, &version, &error), rows[i].code, "%zu: %s", i,
+        cr_expect_eq(try_apply(stored, rows[i].text, &version, &error), rows[i].code, "%zu: %s", i,
                      error.text);
-        takt_live_free(live);
-        live = look();
-        cr_expect_eq(live->version, rows[i].version, "%zu", i);
-        cr_expect_eq(takt_policy_revision(live->policy), rows[i].revision, "%zu", i);
+        takt_stored_policy_free(stored);
+        stored = look();
+        cr_expect_eq(stored->version, rows[i].version, "%zu", i);
+        cr_expect_eq(takt_policy_revision(stored->policy), rows[i].revision, "%zu", i);
         cr_expect(rows[i].code == 0 || strstr(error.text, "write revision: 3, or remove it"), "%s",
                   error.text);
-        takt_live_free(live);
+        takt_stored_policy_free(stored);
     }
     end();
     server_stop(&server);

@@ -1,6 +1,6 @@
 /*
- * test_fork.c: a child of the process that a client belongs to gets an error at once, starts
- * nothing of its parent's, and disturbs nothing there, whatever the store.
+ * test_fork.c: a client used in a child after fork fails at once, sends nothing to the store, and
+ * does not disturb its parent, with every store.
  */
 #include "client/client_test.h"
 
@@ -11,7 +11,7 @@
 
 #include <takt/sync.h>
 
-#include "store/redis/server.h"
+#include "client/stores.h"
 
 static takt_call call;
 static seen jobs[3];
@@ -114,7 +114,7 @@ Test(fork, a_child_starts_nothing_of_its_parents)
     close_client();
 }
 
-/* The child's copy of the client says nothing to the store, whatever the child does with it. */
+/* The child's copy of the client sends nothing to the store. */
 static int end_what_the_parent_holds(void)
 {
     if (uv_loop_fork(&loop) != 0)
@@ -164,18 +164,7 @@ static void keep_permits_on(const char *store)
 
 Test(fork, permits_stay_with_the_parent)
 {
-    char folder[] = "/tmp/takt-fork-XXXXXX", file[64], command[64];
-    struct server server;
-
-    keep_permits_on("memory:");
-    cr_assert_not_null(mkdtemp(folder));
-    snprintf(file, sizeof file, "file:%s/", folder);
-    keep_permits_on(file);
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    cr_assert_eq(system(command), 0);
-    server_start(&server, NULL);
-    keep_permits_on(server.url);
-    server_stop(&server);
+    on_each_store(keep_permits_on);
 }
 
 static int open_anew(void)

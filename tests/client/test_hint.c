@@ -1,7 +1,7 @@
 /*
- * Two clients over a real server, a file, or the memory of a process: what one does to a ledger the
- * other hears of at once, and holds back the slots that it has in hand; and without hints nothing
- * is wrong, only later.
+ * Two clients over a real server, a file, or the memory of a process: a change that one makes to a
+ * ledger reaches the other one at once, and the other holds back the slots that it has in hand.
+ * Without hints the changes only arrive later.
  */
 #include <criterion/criterion.h>
 #include <limits.h>
@@ -118,8 +118,8 @@ static void await_hand(int64_t slots)
         uv_run(&loop, UV_RUN_ONCE);
 }
 
-/* One token each 4 s and a lookahead of 10 s: two slots lie in hand, seconds ahead.  A machine that
- * is held up may use one of them first, and a hint may be lost: then the block is told again. */
+/* One token in 4 s and a lookahead of 10 s: two slots are in hand, seconds ahead. A delayed machine
+ * may use one of them first, and a hint may be lost: then the test blocks again. */
 static void hear_of_a_block(void)
 {
     takt_call call = {0};
@@ -192,8 +192,8 @@ Test(hint, a_penalty_is_heard_of_at_once)
     close_both();
 }
 
-/* A ledger that is blocked for a short time: no slot lies before the block's end, by the store's
- * clock, but for those that were in hand when nobody was told. */
+/* A ledger that is blocked for a short time: no slot is before the block's end, by the store's
+ * clock, except those that were in hand before the hint. */
 static void block_in_mid_run(const char *options, int64_t in_hand_us)
 {
     takt_call call = {0};

@@ -87,7 +87,7 @@ Test(http, several_rules)
           "RateLimit: \"both\";r=1;t=0\r\n");
 }
 
-/* Each rule has what is left of it, in its unit. */
+/* Each rule has its remaining amount, in its unit. */
 Test(http, what_each_rule_has_left)
 {
     takt_standing standing = {
@@ -209,7 +209,7 @@ Test(http, what_cannot_be)
         TAKT_E_INVALID);
 }
 
-/* What vendors say, and what nobody should say. */
+/* Header fields as vendors send them, and malformed ones. */
 Test(http, retry_after)
 {
 #define DATE "Sun, 06 Nov 1994 08:49:37 GMT"

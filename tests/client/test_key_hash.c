@@ -1,6 +1,6 @@
 /*
- * Limits with `key_hash` through a client: every call of one key meets one ledger, whose key is the
- * hash; and a client that cannot hash says so instead of using the plain key.
+ * Limits with `key_hash` through a client: all calls with one key use one ledger, whose key is the
+ * hash. A client that cannot hash fails instead of using the plain key.
  */
 #include "client/calls.h"
 #include "crypto/key_hash.h"

@@ -122,8 +122,8 @@ static void list_and_look(void)
     char rules[64];
 
     open_client(policy);
-    take("mail", "a b", 1);  /* half is left */
-    take("mail", "full", 2); /* nothing is */
+    take("mail", "a b", 1);  /* half of the tokens remain */
+    take("mail", "full", 2); /* no token remains */
     take("api", NULL, 1);    /* seven eighths are */
     peek("idle", NULL, false);
     ledgers = list(10);
@@ -158,7 +158,7 @@ static void list_and_look(void)
 
 Test(ledgers, of_memory)
 {
-    takt_policy *keeper = policy; /* a space is there as long as somebody has it */
+    takt_policy *keeper = policy; /* a memory space exists while a client has it open */
     takt_options options = {.store = "memory:ledgers"};
     takt_client *other;
     uv_loop_t others;

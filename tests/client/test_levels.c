@@ -1,6 +1,6 @@
 /*
- * Three levels with keys, over memory and Redis: each key of each level has a ledger of its own,
- * one permit holds all of them, and gives all back in whatever stage it ends.
+ * Three levels with keys, over memory and Redis: each key of each level has a ledger, one permit
+ * holds all of them, and every way to end gives all of them back.
  */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -169,7 +169,7 @@ static void end_in(int how, takt_permit *permit, int heard)
     }
 }
 
-/* Somebody else has the permit of one level: who waits for it has those of the levels inside. */
+/* Another client holds the permit of one level: a waiter for it holds those of the inner levels. */
 EACH_STORE(who_ends_in_any_stage_gives_all_back)
 {
     for (int stage = 0; stage < LEVELS; stage++)
@@ -196,7 +196,7 @@ EACH_STORE(who_ends_in_any_stage_gives_all_back)
         }
 }
 
-/* A permit that waits inside goes on to the keys that were asked for. */
+/* A permit that waits at an inner level continues to the keys of its request. */
 EACH_STORE(who_has_waited_inside_goes_on)
 {
     takt_permit first = {0}, second = {0};
@@ -245,8 +245,8 @@ EACH_STORE(tries_and_settles_go_by_the_keys)
     close_world(*kind);
 }
 
-/* The limits are looked at first, and one that has too little is tried first: should it have enough
- * by then, the permit's number is the innermost one's all the same. */
+/* takt_try_acquire peeks at all limits first, and tries the scarcest first. If that one has enough
+ * tokens by then, the permit still gets the number of the innermost limit. */
 Test(levels, a_try_has_the_number_of_the_innermost)
 {
     for (int turns = 0; turns < 10; turns++) {
@@ -283,8 +283,8 @@ Test(levels, keys_that_no_limit_is_for_are_refused)
     cr_assert_eq(takt_check_request(policy, &request, &error), 0);
     request.within_keys[1] = "more";
     cr_assert_eq(takt_check_request(policy, &request, &error), TAKT_E_INVALID);
-    cr_assert_str_eq(error.text, "limit \"team\": within_keys[1] is for a limit around, and there "
-                                 "is only 1; leave it out");
+    cr_assert_str_eq(error.text, "limit \"team\": a key for outer limit 2, and there is only 1; "
+                                 "leave it out");
     request.limit = "job";
     request.within_keys[1] = "more";
     request.within_keys[2] = "still more";
@@ -293,8 +293,8 @@ Test(levels, keys_that_no_limit_is_for_are_refused)
     request.limit = "vendor";
     request.within_keys[1] = request.within_keys[2] = NULL;
     cr_assert_eq(takt_check_request(policy, &request, &error), TAKT_E_INVALID);
-    cr_assert_str_eq(error.text, "limit \"vendor\": within_keys[0] is for a limit around, and "
-                                 "there is none; leave it out");
+    cr_assert_str_eq(error.text, "limit \"vendor\": a key for outer limit 1, and there is none; "
+                                 "leave it out");
     request.limit = "team";
     memset(long_key, 'k', sizeof long_key - 1);
     request.within_keys[0] = long_key;
@@ -303,8 +303,8 @@ Test(levels, keys_that_no_limit_is_for_are_refused)
     close_world(MEMORY);
 }
 
-/* Far more work than the outer limit can start in time: what gives up hands its inner tokens back.
- * A part of one token stays, as for a slot that is used late. */
+/* Far more work than the outer limit can start in time: what gives up has no inner tokens.  A slot
+ * in hand of work whose time is over is handed back, but for a part of a token. */
 EACH_STORE(who_gives_up_hands_its_inner_tokens_back)
 {
     enum { JOBS = 100, KEPT = 3 };

@@ -1,7 +1,7 @@
 /*
- * Whichever allocation of a client fails: what cannot be begun says so, what was begun is answered
- * once, and closing leaves nothing behind.  As soon as there is memory again all waiters get their
- * slots.
+ * Each allocation of a client fails once: a call that cannot begin returns an error, a call that
+ * began is answered once, and closing leaves nothing behind. When there is memory again, all
+ * waiters get their slots.
  */
 #include <criterion/criterion.h>
 #include <limits.h>
@@ -13,11 +13,13 @@
 #include <uv.h>
 
 #include "memory/failing.h"
+#include "store/redis/cluster.h"
 #include "store/rig.h"
 
 #define PERMITS 24
 #define CALLS   6
 #define DENSE   1000
+#define FEW     60 /* where a lost connection costs a pause */
 
 static const char text[] =
     "limits:\n"
@@ -36,7 +38,7 @@ static uv_loop_t loop;
 static takt_policy *policy;
 static takt_client *client;
 
-/* What is under way in one run. */
+/* The calls under way in one run. */
 typedef struct run {
     takt_call calls[CALLS];
     takt_permit permits[PERMITS], tried;
@@ -135,7 +137,7 @@ static void use(run *self)
     self->good = self->good && self->answered == self->begun;
 }
 
-/* What failed did so for lack of memory, and says so. */
+/* Each failed call failed with TAKT_E_NOMEM. */
 static bool is_told(int code, const takt_error *error)
 {
     if (code != TAKT_E_NOMEM || !failing_struck() || !error->text[0])
@@ -164,12 +166,12 @@ static bool client_ends(void *store)
     return self.good;
 }
 
-static void check_each(bool (*ends)(void *data), void *data)
+static void check_each(bool (*ends)(void *data), void *data, int64_t dense)
 {
     int64_t n;
 
     alarm(120); /* a hang fails */
-    n = failing_each(ends, data, DENSE);
+    n = failing_each(ends, data, dense);
     cr_expect_eq(n, 0, "with allocation %lld", (long long)n);
 }
 
@@ -177,7 +179,7 @@ Test(out_of_memory, a_client_in_memory_goes_on)
 {
     char store[] = "memory:";
 
-    check_each(client_ends, store);
+    check_each(client_ends, store, DENSE);
 }
 
 Test(out_of_memory, a_client_of_a_file_goes_on)
@@ -186,8 +188,18 @@ Test(out_of_memory, a_client_of_a_file_goes_on)
 
     rig_directory(directory);
     snprintf(store, sizeof store, "file:%s/store", directory);
-    check_each(client_ends, store);
+    check_each(client_ends, store, DENSE);
     rig_remove(directory);
+}
+
+/* Its ledgers are on three nodes. */
+Test(out_of_memory, a_client_of_a_cluster_goes_on)
+{
+    struct cluster cluster;
+
+    cluster_start(&cluster, false, NULL);
+    check_each(client_ends, cluster.url, FEW);
+    cluster_stop(&cluster);
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -222,5 +234,5 @@ static bool sync_ends(void *unused)
 
 Test(out_of_memory, a_client_of_threads_goes_on)
 {
-    check_each(sync_ends, NULL);
+    check_each(sync_ends, NULL, DENSE);
 }

@@ -12,7 +12,7 @@
 
 #include "store/redis/server.h"
 
-#define CLIENTS 4   /* who comes is in no line yet, and claims at once */
+#define CLIENTS 4   /* a new waiter is in no line yet, and claims at once */
 #define MOST    2   /* may wait */
 #define ROUNDS  400 /* without wake-ups each takes half a keepalive, and the test's time is over */
 
@@ -104,7 +104,7 @@ static void note_standing(takt_call *call, int status, const takt_standing *stan
     *(int64_t *)call->data = standing->waiting;
 }
 
-/* Until the store has heard of them. */
+/* Until the store has their claims. */
 static void await(const char *limit, int64_t waiting)
 {
     int64_t seen = -1;

@@ -1,6 +1,6 @@
 /*
- * Overrides by key through a client: each key paces by its own numbers, unlimited keys ask no
- * ledger, refused ones fail at once, and a new policy moves those who wait.
+ * Overrides by key through a client: each key has a rate of its own, unlimited keys need no ledger,
+ * refused keys fail at once, and a new policy moves the waiters.
  */
 #include "client/calls.h"
 
@@ -128,7 +128,7 @@ Test(overrides, unlimited_keys_ask_no_ledger)
     end();
 }
 
-/* Like any permit whose callback is due. */
+/* As with any permit whose callback is due. */
 Test(overrides, an_unlimited_permit_can_be_released_before_its_callback)
 {
     static seen job;

@@ -111,7 +111,7 @@ Test(passing, keys_that_were_tried_are_forgotten)
     cr_expect_lt((int)client->scheduler.queues.count, KEPT);
 }
 
-/* A shadow waiter whose cost can never be given waits nowhere. */
+/* A shadow waiter with an impossible cost does not wait. */
 Test(passing, keys_of_impossible_costs_are_forgotten)
 {
     takt_request request = TAKT_REQUEST("shade");

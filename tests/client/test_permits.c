@@ -221,7 +221,7 @@ static void keep(takt_permit *permit, int status)
     (void)permit;
 }
 
-/* Whoever waits is served when the holder's client is closed. */
+/* When the client of a holder is closed, the next waiter is served. */
 EACH_STORE(a_client_that_closes_gives_back)
 {
     takt_request request = TAKT_REQUEST("one");
@@ -292,7 +292,8 @@ static void hog(takt_permit *permit, int status)
         uv_sleep(1);
 }
 
-/* Whose turn comes after that does not take its permit for valid, and the first one is told. */
+/* A waiter whose turn comes later does not use the other one's permit, and the first one gets its
+ * event. */
 EACH_STORE(a_callback_that_takes_longer_than_the_lease)
 {
     takt_request request = TAKT_REQUEST("short");
@@ -327,7 +328,7 @@ static void tried(takt_call *call, int status, const takt_standing *told)
     callbacks++;
 }
 
-/* An answer that is read when its lease is over gives nothing, and nothing is leaked. */
+/* An answer that is read after its lease grants nothing, and no permit leaks. */
 EACH_STORE(a_try_that_is_answered_after_its_lease)
 {
     takt_request request = TAKT_REQUEST("short");
@@ -368,7 +369,7 @@ static int try(takt_client *client, takt_permit *permit, const char *limit)
     return verdict;
 }
 
-/* A worker that only tries, whose older numbers know of no permits: it learns of them. */
+/* A worker that only tries, with older numbers without permits: an answer tells it about them. */
 EACH_STORE(who_only_tries_learns_newer_numbers)
 {
     static const char old[] = "limits: [{name: two, rules: [{rate: 1000000/s, burst: 1000}]}]\n";
@@ -417,7 +418,8 @@ static void again(takt_permit *permit, int status)
         cr_assert_eq(takt_acquire(actors[0].client, permit, &request, again), 0);
 }
 
-/* What is there at once takes no turn of the loop each, and leaves some to others. */
+/* Slots that are due at once do not need a turn of the loop each, and leave some to other
+ * workers. */
 Test(permits, jobs_in_a_row_share_turns_of_the_loop)
 {
     takt_request request = TAKT_REQUEST("two");

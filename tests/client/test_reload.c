@@ -1,6 +1,6 @@
 /*
- * takt_reload: another policy for a client at work: who waits goes on under the new numbers, also
- * for a limit that is gone under the old ones.
+ * takt_reload: another policy for a client at work: waiters continue under the new numbers, and
+ * under the old ones if their limit is gone.
  */
 #include "client/client.h"
 #include "client/client_test.h"
@@ -125,8 +125,8 @@ Test(reload, permits_go_on)
     end();
 }
 
-/* Those who are on their way through one limit meet the limits that it is within now. */
-/* Who waits goes on through the limits that were around when it asked, by their numbers of now. */
+/* Waiters that pass through one limit next meet the limits that it is within now. */
+/* A waiter still passes the outer limits that applied when it asked, with their present numbers. */
 Test(reload, within_changes_on_the_way)
 {
     static seen job, large, later;
@@ -153,7 +153,7 @@ Test(reload, within_changes_on_the_way)
     end();
 }
 
-/* Under a lower revision the ledger's numbers hold, which is learned from the next award. */
+/* With a lower revision the ledger's numbers stay valid, as the next award says. */
 Test(reload, the_higher_revision_holds)
 {
     static seen jobs[3];
@@ -168,7 +168,7 @@ Test(reload, the_higher_revision_holds)
     end();
 }
 
-/* Under the same revision the ledger's rules hold as long as somebody states them: told once. */
+/* With the same revision the ledger's rules stay valid while a worker states them: one event. */
 Test(reload, of_one_revision_the_first_holds)
 {
     static seen jobs[4];

@@ -1,6 +1,6 @@
 /*
- * Limits in shadow through the public interface, over memory and over a real server: nothing waits,
- * the ledger sees every shadow waiter, and what is counted is what enforcing would have done.
+ * Limits in shadow through the public interface, over memory and over a real server: no work waits,
+ * the ledger sees every shadow waiter, and the counts are those of an enforced limit.
  */
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -59,6 +59,19 @@ static void add(takt_limit_text limit, const char *rate, const char *burst, cons
     cr_assert_eq(takt_policy_add(policy, &limit, &error), 0, "%s", error.text);
 }
 
+/* A limit in shadow that counts two units. */
+static void add_units(void)
+{
+    const takt_rule_text rules[] = {
+        {.rate = "1000/18000day", .algorithm = "fixed-window", .counts = "tokens"},
+        {.rate = "100/18000day", .algorithm = "fixed-window", .counts = "images"}};
+    const takt_limit_text limit = {
+        .name = "units", .mode = "shadow", .rules = rules, .rule_count = 2};
+    takt_error error;
+
+    cr_assert_eq(takt_policy_add(policy, &limit, &error), 0, "%s", error.text);
+}
+
 static void open_on(const char *store)
 {
     takt_options options = {.store = store, .on_event = note_event, .store_timeout_us = 60000000};
@@ -72,6 +85,7 @@ static void open_on(const char *store)
     add((takt_limit_text){.name = "hourly"}, "1/h", NULL, NULL);
     add((takt_limit_text){.name = "small", .max_waiting = "2"}, "1/h", NULL, NULL);
     add((takt_limit_text){.name = "window"}, "10/18000day", NULL, "fixed-window");
+    add_units();
     add((takt_limit_text){.name = "one", .concurrency = "1"}, NULL, NULL, NULL);
     add((takt_limit_text){.name = "in-enforced", .within = "enforced"}, "1/h", NULL, NULL);
     add((takt_limit_text){.name = "enforced", .mode = "enforce"}, "1/h", "2", NULL);
@@ -236,7 +250,8 @@ static void full(void)
     while (told("small").refused < 2)
         wait_for_event();
     cr_assert_eq(told("small").refused_full, 2);
-    acquire_cost(&jobs[0], "small", 5); /* never enforced to the end: the program goes on */
+    acquire_cost(&jobs[0], "small", 5); /* the program ends before the limit would have granted
+                                         * it */
     turn();
     cr_assert_eq(jobs[0].status, 0);
     cr_assert_eq(told("small").refused, 3);
@@ -379,6 +394,56 @@ Test(shadow, real_costs_are_settled)
     on_each_store(settled);
 }
 
+static void acquire_units(seen *job, takt_request *request, int64_t tokens, int64_t images)
+{
+    *request = TAKT_REQUEST("units");
+    request->amounts[0] = (takt_amount){"images", images};
+    request->amounts[1] = (takt_amount){"tokens", tokens};
+    *job = (seen){.permit.data = job, .call.data = job};
+    cr_assert_eq(takt_acquire(client, &job->permit, request, note), 0);
+    turn();
+    cr_assert_eq(job->calls, 1);
+}
+
+static void wait_left(int64_t tokens, int64_t images)
+{
+    takt_standing standing;
+
+    do {
+        standing = peek(client, "units");
+    } while (standing.rules[0].remaining != tokens || standing.rules[1].remaining != images);
+}
+
+static void settled_units(void)
+{
+    const takt_amount both[] = {{"images", 3}, {"tokens", 90}}, images = {"images", 1};
+    const takt_amount mixed[] = {{"images", 5}, {"tokens", 500}};
+    takt_request request;
+    static seen job;
+
+    acquire_units(&job, &request, 400, 30);
+    cr_assert_eq(takt_settle(&job.permit, &request, both, 2), 0, "its shadow waiter waits still");
+    until_granted("units", 1);
+    wait_left(910, 97);
+    acquire_units(&job, &request, 100, 40);
+    until_granted("units", 2);
+    cr_assert_eq(takt_settle(&job.permit, &request, &images, 1), 0, "it has its slot");
+    wait_left(810, 96);
+    acquire_units(&job, &request, 100, 40);
+    cr_assert_eq(takt_settle(&job.permit, &request, mixed, 2), 0, "less of one, more of the other");
+    until_granted("units", 3);
+    wait_left(310, 91);
+    acquire_units(&job, &request, 200, 80);
+    cr_assert_eq(takt_settle(&job.permit, &request, NULL, 0), 0, "not begun");
+    until_granted("units", 4);
+    wait_left(310, 91);
+}
+
+Test(shadow, real_amounts_of_all_units_are_settled)
+{
+    on_each_store(settled_units);
+}
+
 Test(shadow, given_up_before_the_callback)
 {
     static seen job;
@@ -392,7 +457,7 @@ Test(shadow, given_up_before_the_callback)
     cr_assert_eq(told("hourly").acquires, 0);
     cr_assert_eq(peek(client, "hourly").remaining, 1);
     acquire(&job, "hourly");
-    takt_close(client, NULL, NULL); /* that of one whose callback is due comes */
+    takt_close(client, NULL, NULL); /* the callback of a due permit comes */
     close_all();
     cr_assert_eq(job.calls, 1);
 }

@@ -15,8 +15,8 @@ static takt_policy *policy;
 static takt_client *client;
 static struct server server;
 static int lost, back, fallbacks;
-static char fallback_of[256];   /* the limits, in the order in which it was told */
-static takt_policy *go_over_to; /* when a fallback is told */
+static char fallback_of[256];   /* the limits, in the order of their events */
+static takt_policy *go_over_to; /* when a fallback event comes */
 
 static void note_event(takt_client *of, const takt_event *event, void *data)
 {
@@ -134,7 +134,7 @@ static void run_until(const int *number, int min)
         uv_run(&loop, UV_RUN_ONCE);
 }
 
-/* The first token of the hour is gone: who comes now waits. */
+/* The first token of the hour is gone: new work waits. */
 static void use_up(const char *limit)
 {
     seen job;
@@ -273,7 +273,7 @@ Test(store_failure, who_was_granted_without_the_store_gives_nothing_back)
     }
 }
 
-/* What it was granted by before does not count. */
+/* Earlier grants do not count. */
 Test(store_failure, a_permit_that_is_used_again_is_charged_again)
 {
     takt_request request = TAKT_REQUEST("open");
@@ -360,7 +360,7 @@ Test(store_failure, when_the_store_is_back_it_decides_again)
     cr_assert_str_eq(fallback_of, "closed closed ", "once in each loss");
 }
 
-/* A program ends when nobody waits any more, store or no store. */
+/* A program ends when it has no waiters, with and without its store. */
 Test(store_failure, nothing_keeps_the_loop_alive)
 {
     seen job;
@@ -372,8 +372,8 @@ Test(store_failure, nothing_keeps_the_loop_alive)
     cr_assert_eq(job.calls, 1);
 }
 
-/* Nor does what the store cannot be told of: that a permit, which it may have given, is not wanted
- * any more, or that one is given back. */
+/* Nor do messages that a lost store cannot get: that a permit, which it may have granted, is no
+ * longer wanted, or is released. */
 Test(store_failure, no_permit_keeps_the_loop_alive)
 {
     for (int granted = 0; granted < 2; granted++) {
@@ -414,7 +414,7 @@ Test(store_failure, answers_are_counted_and_timed)
     cr_assert_eq(later.store_us, stats.store_us);
 }
 
-/* Who is told may go over to another policy, which has fewer limits. */
+/* The event's callback may switch to another policy with fewer limits. */
 Test(store_failure, a_reload_in_the_event)
 {
     static const char text[] = "limits:\n  - {name: wait, rules: [{rate: 1/h}]}\n";

@@ -9,15 +9,15 @@
 
 #define TEXT "limits: [{name: a, rules: [{rate: 1/s}]}]\n"
 
-static takt_live *read_kept(const char *kept)
+static takt_stored_policy *read_kept(const char *kept)
 {
     takt_policy_exchange exchange = {
         .version = 7, .at_us = 100, .kept = strdup(kept), .kept_size = strlen(kept)};
-    takt_live *live;
+    takt_stored_policy *stored;
 
-    cr_assert_eq(takt_stored_policy_read(&live, &exchange), 0);
+    cr_assert_eq(takt_stored_policy_parse(&stored, &exchange), 0);
     cr_assert_null(exchange.kept);
-    return live;
+    return stored;
 }
 
 Test(stored_policy, reads_the_history)
@@ -34,19 +34,19 @@ Test(stored_policy, reads_the_history)
     };
 
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        takt_live *live = read_kept(table[i].kept);
-        cr_expect_eq(live->change_count, table[i].changes, "row %zu", i);
-        cr_expect_not_null(live->policy, "row %zu: %s", i, live->trouble.text);
-        cr_expect_eq(live->size, strlen(TEXT), "row %zu", i);
-        takt_live_free(live);
+        takt_stored_policy *stored = read_kept(table[i].kept);
+        cr_expect_eq(stored->change_count, table[i].changes, "row %zu", i);
+        cr_expect_not_null(stored->policy, "row %zu: %s", i, stored->trouble.text);
+        cr_expect_eq(stored->size, strlen(TEXT), "row %zu", i);
+        takt_stored_policy_free(stored);
     }
 }
 
 Test(stored_policy, without_an_end_of_the_history_has_no_text)
 {
-    takt_live *live = read_kept("7\t100\t3\t43\tann\tnews");
+    takt_stored_policy *stored = read_kept("7\t100\t3\t43\tann\tnews");
 
-    cr_expect_null(live->policy);
-    cr_expect_not_null(strstr(live->trouble.text, "history"), "%s", live->trouble.text);
-    takt_live_free(live);
+    cr_expect_null(stored->policy);
+    cr_expect_not_null(strstr(stored->trouble.text, "history"), "%s", stored->trouble.text);
+    takt_stored_policy_free(stored);
 }

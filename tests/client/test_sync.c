@@ -166,7 +166,7 @@ Test(sync, close_wakes_who_waits)
     cr_assert_eq(takt_sync_try_acquire(sync_, &permit, &request, NULL), 0);
     cr_assert_eq(uv_thread_create(&thread, wait_for_an_hour, &status), 0);
     uv_sem_wait(&waits);
-    while (standing.waiting == 0) /* until it stands in line */
+    while (standing.waiting == 0) /* until it is in line */
         cr_assert_eq(takt_sync_peek(sync_, "hourly", NULL, &standing), 0);
     takt_sync_close(sync_);
     uv_thread_join(&thread);
@@ -204,7 +204,7 @@ Test(sync, a_release_by_another_thread_ends_the_wait)
     cr_assert_eq(outcome, TAKT_E_CANCELED);
 }
 
-/* As long as it is told that somebody waits for it. */
+/* While waiters of other workers are reported. */
 static void want_as_well(void *data)
 {
     takt_request request = TAKT_REQUEST("hourly");

@@ -62,7 +62,7 @@ Test(try, try_within_takes_from_all_or_none)
     cr_assert_geq(last.standing.remaining, 3, "the inner limit was not charged for the refusal");
 }
 
-/* What is told is what will be the next to refuse, whichever limit that is. */
+/* The answer names the limit that would refuse next. */
 Test(try, try_within_tells_of_the_limit_that_leaves_least)
 {
     static const struct {
@@ -115,7 +115,7 @@ Test(try, a_permit_that_a_try_is_under_way_for_is_busy)
     cr_assert_eq(last.status, 0, "nor is one that was not accepted");
 }
 
-/* Nobody is to begin something with a client that is gone in a moment. */
+/* A callback must not begin a call of a client that is about to close. */
 Test(try, close_grants_no_try)
 {
     takt_call call = {0};

@@ -1,6 +1,6 @@
 /*
- * Requests that state amounts of units: each level takes the amount of its own unit, what is stated
- * wrongly is refused with what to write instead, and takt_settle reports by unit.
+ * Requests that state amounts of units: each level takes the amount of its own unit, a wrong amount
+ * is refused with a message that says what to write, and takt_settle reports by unit.
  */
 #include "client/calls.h"
 
@@ -19,7 +19,16 @@ static const char text[] =
     "  - name: provider\n"
     "    rules: [{rate: 9000/h, algorithm: fixed-window, align: first-use, counts: bytes}]\n"
     "  - {name: plain, within: model, rules: [{rate: 100/h, burst: 10}]}\n"
-    "  - {name: cost, rules: [{rate: 100/h, burst: 10}]}\n";
+    "  - {name: cost, rules: [{rate: 100/h, burst: 10}]}\n"
+    "  - name: llm\n"
+    "    concurrency: 9\n"
+    "    rules:\n"
+    "      - {rate: 5/h, algorithm: fixed-window, align: first-use, counts: requests}\n"
+    "      - {rate: 3000/h, algorithm: fixed-window, align: first-use, counts: input_tokens}\n"
+    "      - {rate: 800/h, algorithm: fixed-window, align: first-use, counts: output_tokens, "
+    "default_amount: 200}\n"
+    "      - {rate: 50/h, algorithm: fixed-window, align: first-use, counts: images, "
+    "default_amount: 1}\n";
 
 static void open_units(void)
 {
@@ -51,10 +60,10 @@ static void take(takt_permit *permit, const takt_request *request, int status)
     cr_assert_eq(last.status, status);
 }
 
-#define REQUEST(limit, key, cost, ...)                                                             \
+#define REQUEST(of, for_key, costs, ...)                                                           \
     {                                                                                              \
-        limit, key, cost, TAKT_PRIORITY_POLICY, 0, {0},                                            \
-        {                                                                                          \
+        .limit = (of), .key = (for_key), .cost = (costs), .priority = TAKT_PRIORITY_POLICY,        \
+        .amounts = {                                                                               \
             __VA_ARGS__                                                                            \
         }                                                                                          \
     }
@@ -72,19 +81,20 @@ Test(units, what_is_stated_wrongly)
         {REQUEST("mail", "vip", 1, {"bytes", 1}, {"recipients", 9}), 0, NULL},
         {REQUEST("plain", NULL, 7, {"tokens", 5}), 0, NULL},
         {REQUEST("model", NULL, 1, {NULL, 0}), TAKT_E_INVALID,
-         "limit \"model\": no amount of tokens, which its rules count; ask for tokens=N, or give "
-         "the rule a default_amount"},
+         "limit \"model\": no amount of tokens, which its rules count; state it, or give the "
+         "rule a default_amount in the policy"},
         {REQUEST("plain", NULL, 7, {NULL, 0}), TAKT_E_INVALID,
          "limit \"model\": no amount of tokens"},
         {REQUEST("model", NULL, 1500, {NULL, 0}), TAKT_E_INVALID,
-         "limit \"model\": a cost of 1500, and its rules count tokens; ask for tokens=1500"},
+         "limit \"model\": a cost of 1500, and its rules count tokens; state the amount "
+         "of tokens instead"},
         {REQUEST("model", NULL, 1, {"tokens", 5}, {"bytes", 5}), TAKT_E_INVALID,
          "limit \"model\": an amount of \"bytes\"; its rules count tokens"},
         {REQUEST("mail", NULL, 1, {"tokens", 5}), TAKT_E_INVALID,
          "limit \"mail\": an amount of \"tokens\"; its rules count recipients, bytes"},
         {REQUEST("cost", NULL, 1, {"tokens", 5}), TAKT_E_INVALID,
-         "limit \"cost\": an amount of \"tokens\", and its rules name no unit; ask for a cost, or "
-         "write counts: tokens in a rule"},
+         "limit \"cost\": an amount of \"tokens\", and its rules name no unit; state a cost "
+         "without a unit, or let a rule of the policy count it"},
         {REQUEST("model", NULL, 1, {"tokens", 5}, {"requests", 1}), TAKT_E_INVALID,
          "limit \"model\": an amount of \"requests\"; leave it out: each acquire is one request"},
         {REQUEST("model", NULL, 1, {"tokens", 5}, {"tokens", 1}), TAKT_E_INVALID,
@@ -99,6 +109,17 @@ Test(units, what_is_stated_wrongly)
          "fixed-window first-use guard 50ms) gives at most 3000 at once; ask for less, or raise "
          "its rate"},
         {REQUEST("mail", NULL, 1, {"bytes", 9001}), TAKT_E_COST, "limit \"provider\""},
+        {REQUEST("llm", NULL, 1, {"input_tokens", 9}, {"output_tokens", 9}, {"images", 9}), 0,
+         NULL},
+        {REQUEST("llm", NULL, 1, {"output_tokens", 9}), TAKT_E_INVALID,
+         "limit \"llm\": no amount of input_tokens, which its rules count"},
+        {REQUEST("llm", NULL, 1, {"input_tokens", 9}, {"tokens", 9}), TAKT_E_INVALID,
+         "limit \"llm\": an amount of \"tokens\"; its rules count input_tokens, output_tokens, "
+         "images"},
+        {REQUEST("llm", NULL, 1, {"input_tokens", 9}, {"output_tokens", 801}), TAKT_E_COST,
+         "limit \"llm\": 801 output_tokens can never be given: rules[2] (800/h output_tokens"},
+        {REQUEST("llm", NULL, 1, {"input_tokens", 9}, {"images", -1}), TAKT_E_INVALID,
+         "limit \"llm\": -1 images; ask for 1 to 1000000"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -125,6 +146,53 @@ Test(units, an_acquire_takes_requests_and_its_amount)
     cr_expect_eq(left_of("model"), 1000);
     take(&permits[4], &request, 0);
     take(&permits[5], &request, TAKT_E_NO_SLOT); /* five requests at once are the most */
+}
+
+static int64_t left_of_rule(int rule)
+{
+    takt_call call = {0};
+
+    run_call(takt_peek(client, &call, "llm", NULL, note_call));
+    cr_assert_eq(last.status, 0);
+    cr_assert_eq(last.standing.rule_count, 4);
+    return last.standing.rules[rule].remaining;
+}
+
+/* One award takes all units and the permit, a settle corrects each, and takt_lower names one. */
+Test(units, one_limit_counts_several)
+{
+    static const char *const names[] = {"requests", "input_tokens", "output_tokens", "images"};
+    takt_request request = REQUEST("llm", NULL, 1, {"input_tokens", 1000}, {"output_tokens", 300});
+    const takt_amount used[] = {{"output_tokens", 100}, {"images", 3}};
+    takt_call call = {0};
+    static seen job;
+    takt_permit other = {0};
+
+    job.permit.data = &job;
+    cr_assert_eq(takt_acquire(client, &job.permit, &request, note), 0);
+    run_until(1);
+    cr_assert_eq(job.status, 0);
+    cr_expect_eq(left_of_rule(0), 4);
+    cr_expect_eq(left_of_rule(1), 2000);
+    cr_expect_eq(left_of_rule(2), 500);
+    cr_expect_eq(left_of_rule(3), 49);
+    for (int i = 0; i < 4; i++)
+        cr_expect_str_eq(last.standing.rules[i].unit, names[i]);
+    request.amounts[1].amount = 501;
+    take(&other, &request, TAKT_E_NO_SLOT); /* nothing is taken */
+    cr_expect_eq(left_of_rule(1), 2000);
+    takt_release(&job.permit);
+    request.amounts[1].amount = 300;
+    cr_assert_eq(takt_settle(&job.permit, &request, used, 2), 0);
+    cr_expect_eq(left_of_rule(0), 4);
+    cr_expect_eq(left_of_rule(1), 2000, "as it was taken");
+    cr_expect_eq(left_of_rule(2), 700);
+    cr_expect_eq(left_of_rule(3), 47);
+    run_call(takt_lower(client, &call, "llm", NULL, "output_tokens", 5, note_call));
+    cr_expect_eq(last.status, 0);
+    cr_expect_eq(left_of_rule(2), 5);
+    cr_expect_eq(left_of_rule(1), 2000);
+    cr_expect_eq(takt_lower(client, &call, "llm", NULL, "tokens", 5, note_call), TAKT_E_INVALID);
 }
 
 /* Waits through both levels: each takes the amount of its own unit. */
@@ -213,7 +281,7 @@ Test(units, what_cannot_be_settled)
     cr_expect_eq(takt_settle(&permit, &request, &used, 1), 0, "nothing of that has settled it");
 }
 
-/* The outermost level gives back; the inner one takes what is more. */
+/* The outermost level returns tokens; the inner one charges the excess. */
 Test(units, settling_levels)
 {
     takt_request request = REQUEST("mail", NULL, 1, {"bytes", 700}, {"recipients", 3});

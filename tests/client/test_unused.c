@@ -79,7 +79,7 @@ static void look(const char *limit)
         uv_run(&loop, UV_RUN_ONCE);
 }
 
-/* Only the first of the two slots "ahead" counts, as soon as the store has heard of it. */
+/* Only the first of the two slots "ahead" counts, once the store has its claim. */
 static void expect_one_ahead(int64_t slot_us)
 {
     int64_t next_us;

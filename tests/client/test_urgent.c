@@ -47,7 +47,7 @@ static void note(takt_permit *permit, int status)
     answered = true;
 }
 
-/* How long after it was asked for its slot is; nobody is asked for slots twice in a lookahead. */
+/* How long after its request its slot is. A worker is asked for slots once in a lookahead. */
 static int64_t ask_urgently(takt_client *client)
 {
     takt_request request = TAKT_REQUEST("ahead");

@@ -12,6 +12,7 @@
 
 #define LINE_MAX    400
 #define HOLDERS_MAX 100
+#define TENANTS_MAX (TAKT_TENANTS_MAX + 2 * TAKT_PRIORITIES)
 #define TAKEN_MAX   20000
 
 typedef struct book {
@@ -19,6 +20,7 @@ typedef struct book {
     takt_ledger ledger;
     takt_place line[LINE_MAX];
     takt_holder holders[HOLDERS_MAX];
+    takt_tenant tenants[TENANTS_MAX];
     int64_t seq;
     takt_award award;
     int64_t given;    /* slots of the last award */
@@ -34,6 +36,8 @@ static inline void open_book(book *b, takt_numbers limit)
     b->ledger.line_capacity = LINE_MAX;
     b->ledger.holders = b->holders;
     b->ledger.holder_capacity = HOLDERS_MAX;
+    b->ledger.tenants = b->tenants;
+    b->ledger.tenant_capacity = TENANTS_MAX;
     takt_ledger_init(&b->ledger, &b->limit, NOW);
 }
 
@@ -56,6 +60,14 @@ static inline void send_claim(book *b, int64_t at_us, const takt_claim *claim)
 {
     takt_ledger_claim(&b->ledger, NOW + at_us, claim, &b->award);
     note_slots(b);
+}
+
+/* The work of one request that took `cost` has used that much; 0: it did not begin. */
+static inline void settle_one(takt_ledger *ledger, int64_t now_us, int64_t slot_us, int64_t cost,
+                              int64_t used)
+{
+    takt_ledger_settle(ledger, now_us, slot_us, (takt_amounts){{cost, 1}},
+                       (takt_amounts){{used, used > 0}});
 }
 
 /* A worker's next claim: waiters of one sort. */

@@ -40,7 +40,7 @@ static inline takt_numbers limit_of(int64_t tokens, int64_t period_us, int64_t b
     return limit;
 }
 
-/* The same as a policy has it. */
+/* The same rule as a policy writes it. */
 static inline takt_limit limit_named(int64_t tokens, int64_t period_us, int64_t burst)
 {
     return (takt_limit){.name = "test", .numbers = limit_of(tokens, period_us, burst)};

@@ -95,7 +95,7 @@ static inline bool log_holds(const takt_rule *rule, const taken *slots, int coun
     return true;
 }
 
-/* What is taken within the guard before a window may begin in it. */
+/* The tokens that are taken within the guard before a window, and may begin in it. */
 static inline bool clock_holds(const takt_rule *rule, const taken *slots, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -121,7 +121,7 @@ static inline bool first_use_holds(const takt_rule *rule, const taken *slots, in
     return true;
 }
 
-/* At each slot, what was taken up to then, its own instant included. */
+/* At each slot, the tokens taken up to it, including those of its own instant. */
 static inline bool sliding_holds(const takt_rule *rule, const taken *slots, int count)
 {
     for (int i = 0; i < count; i++) {

@@ -16,7 +16,7 @@ static void open_permits(int64_t concurrency)
                                  .lease_us = 30 * SECOND});
 }
 
-/* A worker that waits, and lacks a permit or not. */
+/* A worker that waits, with or without a permit. */
 static takt_place *stand(uint64_t worker, int8_t priority, bool lacking)
 {
     int at = takt_line_add(&b.ledger, (takt_place){.worker = worker,
@@ -25,6 +25,7 @@ static takt_place *stand(uint64_t worker, int8_t priority, bool lacking)
                                                    .wanting = 1,
                                                    .need = 1,
                                                    .waiting = 1,
+                                                   .weight = 1,
                                                    .expires_at_us = NOW + SECOND,
                                                    .lacking = lacking});
 
@@ -98,7 +99,7 @@ Test(award, stale_by_the_line_or_by_what_is_held)
     cr_assert_not(b.award.stale);
 }
 
-/* From the clock on, never twice, also where the clock stands still or goes back. */
+/* Numbers follow the clock and never repeat, also when the clock stops or goes back. */
 Test(award, numbers_for_what_is_given_and_for_what_may_be_handed_on)
 {
     static const struct {
@@ -129,8 +130,8 @@ Test(award, numbers_for_what_is_given_and_for_what_may_be_handed_on)
     cr_assert_eq(b.ledger.fence, NOW + 30 * SECOND + 1);
 }
 
-/* What is handed on has numbers near the clock, however many awards there are, so that a ledger
- * that was lost and is there again a while later goes on above them. */
+/* Numbers of slots that are handed on stay near the clock, however many awards there are, so that a
+ * ledger that was lost and restored later continues above them. */
 Test(award, numbers_do_not_run_away_from_the_clock)
 {
     int64_t last = 0, now = 0;
@@ -178,7 +179,8 @@ Test(award, as_many_are_woken_as_there_are_free_permits)
     }
 }
 
-/* Who comes by itself takes its permit without being woken; who is late gets none. */
+/* A worker that claims by itself takes its permit without being woken; a worker that is late gets
+ * none. */
 Test(award, the_first_in_line_who_lack_one)
 {
     open_permits(3);
@@ -191,7 +193,7 @@ Test(award, the_first_in_line_who_lack_one)
     cr_assert_eq(woken(), 54, "%" PRId64, woken());
 }
 
-/* What those before it may take by the next turn is not for who stands behind them. */
+/* Tokens that earlier workers may take by their next turn are not for the workers behind them. */
 Test(award, nobody_is_woken_in_vain)
 {
     static const struct {
@@ -252,7 +254,7 @@ Test(award, how_the_ledger_stands)
     cr_assert_eq(b.award.waiting, 2);
     cr_assert_eq(b.award.workers, 2);
     cr_assert_eq(b.award.next_slot_at_us, NOW);
-    takt_numbers_commit(&b.limit, &b.ledger.state, NOW, 1);
+    takt_numbers_commit(&b.limit, &b.ledger.state, NOW, takt_amounts_of_cost(1));
     end_award(0, 3, 0, 0);
     cr_assert_eq(b.award.next_slot_at_us, NOW + 100 * MS);
     b.ledger.blocked_until_us = NOW + 5 * SECOND;
@@ -260,7 +262,7 @@ Test(award, how_the_ledger_stands)
     cr_assert_eq(b.award.next_slot_at_us, NOW + 5 * SECOND, "not before the block ends");
 }
 
-/* Nobody is to wait for what comes too late for all that was claimed for. */
+/* A slot that is too late for all waiters of a claim is not announced. */
 Test(award, the_next_slot_is_one_for_the_least_cost_that_was_claimed)
 {
     open_book(&b, limit_of(10, SECOND, 10));

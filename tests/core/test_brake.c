@@ -1,6 +1,6 @@
 /*
- * Penalties and what they do to the rate: how far it falls, how it comes back, and that no slot is
- * given faster than both the policy and the brake allow.
+ * Penalties and the rate: how far it falls, how it recovers, and that no slot is faster than both
+ * the policy and the brake allow.
  */
 #include "core/brake.h"
 
@@ -28,7 +28,7 @@ static void penalize(book *b, int64_t at_us, int64_t for_us)
     takt_ledger_penalize(&b->ledger, NOW + at_us, for_us, NULL);
 }
 
-/* Claims whenever it is told to, and notes all slots up to end_us. */
+/* Claims at each announced time, and notes all slots up to end_us. */
 static void work(book *b, int64_t at_us, int64_t end_us)
 {
     while (at_us < end_us) {
@@ -150,7 +150,7 @@ Test(brake, slots_come_evenly_at_the_lower_rate)
     }
 }
 
-/* What was saved up before is gone, and a cost that was possible stays possible. */
+/* Saved tokens are lost, and a possible cost stays possible. */
 Test(brake, no_burst_and_no_cost_that_cannot_be_given)
 {
     static book b;
@@ -162,7 +162,7 @@ Test(brake, no_burst_and_no_cost_that_cannot_be_given)
     cr_assert_eq(b.given, 2, "%" PRId64, b.given); /* at once, and 200 ms later */
     open_book(&b, adapting(10, SECOND, 50));
     penalize(&b, 0, 0);
-    cr_assert_not(takt_ledger_try(&b.ledger, NOW, 50, &retry_us));
+    cr_assert_not(takt_ledger_try(&b.ledger, NOW, 50, TAKT_NO_MORE, &retry_us));
     cr_assert_eq(retry_us, NOW + 49 * 200 * MS);
 }
 
@@ -199,7 +199,7 @@ Test(brake, reset_takes_it_off)
     cr_expect_eq(b.ledger.blocked_until_us, NOW + MINUTE, "a block stays");
 }
 
-/* The brake goes on under newer numbers: what was given stays given. */
+/* The brake continues under newer numbers: slots that were given stay given. */
 Test(brake, newer_numbers)
 {
     static const struct {
@@ -273,7 +273,7 @@ Test(brake, texts_that_cannot_be)
         "g1/100000*1 5;a50,10,60,10",
         "g1/100000*1 5;k50,1,1,5,",
         "g1/100000*1 5;b9,",
-        "g1/100000*1 5;r1,1,0;k50,1,1,5", /* it tells no `adapt` */
+        "g1/100000*1 5;r1,1,0;k50,1,1,5", /* it has no `adapt` */
         "g1/100000*1 5;r1,1,0;a0,10,60,10",
         "g1/100000*1 5;r1,1,0;a50,0,60,10",
         "g1/100000*1 5;r1,1,0;a50,10,0,10",

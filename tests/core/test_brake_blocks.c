@@ -50,7 +50,7 @@ static takt_standing peek(book *b, int64_t at_us)
     return standing;
 }
 
-/* Claims whenever it is told to, and notes all slots up to end_us. */
+/* Claims at each announced time, and notes all slots up to end_us. */
 static void work(book *b, int64_t at_us, int64_t end_us)
 {
     while (at_us < end_us) {
@@ -92,8 +92,8 @@ Test(brake_blocks, a_block_takes_nothing)
         limit.rules[0] = rule_by(algorithms[i], 10000, DAY);
         open_paged(&blocked, limit);
         open_paged(&free, limit);
-        cr_assert(takt_ledger_try(&blocked.b.ledger, NOW, 1, &retry_us));
-        cr_assert(takt_ledger_try(&free.b.ledger, NOW, 1, &retry_us));
+        cr_assert(takt_ledger_try(&blocked.b.ledger, NOW, 1, TAKT_NO_MORE, &retry_us));
+        cr_assert(takt_ledger_try(&free.b.ledger, NOW, 1, TAKT_NO_MORE, &retry_us));
         takt_ledger_penalize(&blocked.b.ledger, NOW, SECOND, NULL);
         cr_expect_eq(peek(&blocked.b, SECOND).retry_after_us, peek(&free.b, SECOND).retry_after_us);
         cr_expect_eq(peek(&blocked.b, 2 * SECOND).remaining,
@@ -108,7 +108,7 @@ Test(brake_blocks, a_block_takes_nothing)
     }
 }
 
-/* Whatever is blocked, for how long, and unblocked or penalized: the rules do not feel it. */
+/* Blocks of any length, unblocks and penalties do not change the rules' states. */
 Test(brake_blocks, rules_are_as_without_any_block)
 {
     uint64_t random = 7;
@@ -139,8 +139,9 @@ Test(brake_blocks, rules_are_as_without_any_block)
                 takt_ledger_unblock(ledger, NOW + at_us);
                 break;
             default:
-                if (takt_ledger_try(ledger, NOW + at_us, 1, &retry_us))
-                    cr_assert(takt_ledger_try(&free.b.ledger, NOW + at_us, 1, &retry_us));
+                if (takt_ledger_try(ledger, NOW + at_us, 1, TAKT_NO_MORE, &retry_us))
+                    cr_assert(
+                        takt_ledger_try(&free.b.ledger, NOW + at_us, 1, TAKT_NO_MORE, &retry_us));
                 takt_memory_pages_end(&blocked.pages, true);
                 takt_memory_pages_end(&free.pages, true);
                 break;
@@ -248,7 +249,7 @@ Test(brake_blocks, the_pace_lasts_as_long_as_the_block_and_a_minute_at_most)
     }
 }
 
-/* A quota of a day has a slow pace: who waits is told of the pace's end, and comes then. */
+/* A daily quota has a slow pace: an award names the end of the pace, and the waiter claims then. */
 Test(brake_blocks, who_waits_behind_a_pace_is_told_of_its_end)
 {
     static book b;
@@ -260,7 +261,7 @@ Test(brake_blocks, who_waits_behind_a_pace_is_told_of_its_end)
     cr_expect_eq(b.given, 1);
     cr_expect_eq(b.award.next_slot_at_us, NOW + 8 * SECOND);
     cr_expect_eq(b.award.claim_again_at_us, NOW + 8 * SECOND - TAKT_LOOKAHEAD_US);
-    cr_expect_not(takt_ledger_try(&b.ledger, NOW + 5 * SECOND, 7, &retry_us));
+    cr_expect_not(takt_ledger_try(&b.ledger, NOW + 5 * SECOND, 7, TAKT_NO_MORE, &retry_us));
     cr_expect_eq(retry_us, NOW + 8 * SECOND);
     say(&b, 8 * SECOND - TAKT_LOOKAHEAD_US, 1, 5, 1, 299);
     cr_expect_eq(b.given, 299);
@@ -319,7 +320,8 @@ Test(brake_blocks, a_penalty_that_is_over_before_the_pace)
     cr_expect_eq(peek(&b, 11 * SECOND).rate_percent, 100);
 }
 
-/* Permits alone have no rate: those who come after the block are as many as there are permits. */
+/* A limit with permits alone has no rate: after a block as many waiters start as there are
+ * permits. */
 Test(brake_blocks, permits_without_rules_have_no_pace)
 {
     takt_numbers limit = {
@@ -368,7 +370,7 @@ Test(brake_blocks, a_reset)
     cr_expect_eq(b.given, 0, "what was given at the pace stays given");
 }
 
-/* What a vendor says is left goes by the rules, also while one token may start at once. */
+/* A vendor's remaining count follows the rules, also while one token may start at once. */
 Test(brake_blocks, what_is_left_is_lowered_while_a_block_is_paced)
 {
     static const int64_t at_us[] = {0, 10 * SECOND, 12 * SECOND};
@@ -386,7 +388,7 @@ Test(brake_blocks, what_is_left_is_lowered_while_a_block_is_paced)
     }
 }
 
-/* Clocks that go back prolong a pace to a minute at most, and those that go on end it. */
+/* A clock that goes back prolongs a pace to a minute at most; a clock that advances ends it. */
 Test(brake_blocks, clocks_that_jump)
 {
     static const int64_t jumps_us[] = {-365 * DAY, -HOUR, -5 * SECOND, 0, HOUR};

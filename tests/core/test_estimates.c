@@ -31,7 +31,7 @@ typedef struct run {
     uint64_t random;
 } run;
 
-/* What a call is estimated to cost, in percent of what it costs; 0: anything from 20 to 300. */
+/* The estimate of a call, in percent of its cost; 0: random from 20 to 300. */
 static call next_call(run *r, int64_t now_us, int percent)
 {
     int64_t of = percent > 0 ? percent : 20 + takt_random_below(&r->random, 281);
@@ -54,10 +54,9 @@ static void work(run *r, takt_numbers limit, int percent)
         int64_t retry_us;
         while (r->open < r->count && r->calls[r->open].slot_us + CALL_US <= now_us) {
             call *over = &r->calls[r->open++];
-            takt_ledger_settle(&r->book.ledger, now_us, over->slot_us, 1, over->estimate,
-                               over->actual);
+            settle_one(&r->book.ledger, now_us, over->slot_us, over->estimate, over->actual);
         }
-        if (takt_ledger_try(&r->book.ledger, now_us, next.estimate, &retry_us)) {
+        if (takt_ledger_try(&r->book.ledger, now_us, next.estimate, TAKT_NO_MORE, &retry_us)) {
             cr_assert_lt(r->count, CALLS_MAX);
             r->calls[r->count++] = next;
             continue;
@@ -83,7 +82,7 @@ static int64_t most_in(const run *r, int64_t length_us)
     return most;
 }
 
-/* What is used of the quota, in tenths of a percent. */
+/* The used part of the quota, in tenths of a percent. */
 static int64_t used(const run *r)
 {
     int64_t sum = 0;
@@ -96,9 +95,9 @@ static int64_t used(const run *r)
 static const int percents[] = {20, 50, 80, 100, 125, 200, 300, 0};
 
 /*
- * What can be used, in tenths of a percent, where a call counts with its estimate until it is over.
- * Of what a window or a log lets through in a period, that is so of the part of a call's time; a
- * bucket has what it saved.
+ * The part that can be used, in tenths of a percent, if a call counts with its estimate until its
+ * end. For a window or a log this limits the part of a period that a call's time takes; a bucket
+ * has its saved tokens.
  */
 static int64_t attainable(const takt_algorithm *algorithm, int64_t period_us, int percent)
 {

@@ -43,7 +43,7 @@ Test(fixed_window, by_the_clock)
         {51 * SECOND, 2, MINUTE}, /* awarded ahead, it fills as well */
         {52 * SECOND, 1, 2 * MINUTE},
         {53 * SECOND, 3, 3 * MINUTE}, /* what does not fit leaves the rest unused, */
-        {54 * SECOND, 1, 4 * MINUTE}, /* and nobody goes back to it */
+        {54 * SECOND, 1, 4 * MINUTE}, /* and no call returns to it */
         {55 * SECOND, 4, TAKT_NEVER},
         {10 * MINUTE + 1, 1, 10 * MINUTE + 1},
         {10 * MINUTE, 2, 10 * MINUTE},
@@ -52,7 +52,7 @@ Test(fixed_window, by_the_clock)
     check(window_of(3, MINUTE, TAKT_ALIGN_CLOCK), rows, COUNT(rows));
 }
 
-/* What is taken in the last `guard` of a window may begin in the next one, and counts in both. */
+/* Tokens of the last `guard` of a window may begin in the next one, and count in both. */
 Test(fixed_window, what_may_begin_late_counts_twice)
 {
     static const row rows[] = {
@@ -183,8 +183,8 @@ Test(fixed_window, after_a_block_a_window_is_used_as_far_as_it_has_passed)
     }
 }
 
-/* A window that will open half used opens with its first token: nobody who counts from there sees
- * too many. */
+/* A window that will open half used opens with its first token: a vendor that counts from there
+ * sees no more than the limit. */
 Test(fixed_window, what_an_unopened_window_owes_is_forgotten_after_a_period)
 {
     takt_rule rule = window_of(100, MINUTE, TAKT_ALIGN_FIRST_USE);

@@ -196,7 +196,7 @@ Test(gcra, after_exhaust_the_next_token_is_due_then_and_no_burst_is_left)
             cr_assert_eq(take(&rule, &paced, NOW, 1), expected_us, "shape %zu: token %" PRId64, i,
                          n);
         }
-        takt_gcra.exhaust(&rule, &paced, NOW); /* nothing is ever given back */
+        takt_gcra.exhaust(&rule, &paced, NOW); /* no token is given back */
         cr_assert_geq(takt_gcra.earliest(&rule, &paced, NOW, 1), NOW + SECOND);
     }
 }

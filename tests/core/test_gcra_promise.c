@@ -105,8 +105,7 @@ Test(gcra_promise, a_broken_one_is_seen)
     }
 }
 
-/* Whatever asks for the most that can be asked must not overflow, and room and due must stay each
- * other's inverse. */
+/* The largest arguments must not overflow, and room and due must stay inverses of each other. */
 Test(gcra_promise, numbers_at_the_ends_of_the_scale)
 {
     static const struct {

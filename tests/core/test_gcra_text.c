@@ -107,8 +107,8 @@ Test(gcra_text, what_is_broken_is_refused)
         "g1/9007199254740992*1 5",          /* a token in 285 years */
         "g1/1576800000000000*2 5",          /* a burst of 100 years */
         "g1/2147483648*1000000000 5",       /* a burst of 68,000 years */
-        "g1/9007199254740992*1000000000 5", /* and one whose time is no number any more */
-        "g1/1125899906842624*16384 5",      /* 2^64 us, which is 0 to the careless */
+        "g1/9007199254740992*1000000000 5", /* and one whose time is not a number */
+        "g1/1125899906842624*16384 5",      /* 2^64 us, which wraps to 0 */
         "G1/10000*10 5",
     };
     for (size_t i = 0; i < COUNT(texts); i++) {

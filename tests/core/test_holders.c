@@ -1,6 +1,6 @@
 /*
- * Permits: who holds how many, what a claim that states it is given, who is woken, and what a
- * lease's end, a lost ledger and a lower bound change.
+ * Permits: which worker holds how many, which permits a claim gets, which workers are woken, and
+ * the effects of a lease's end, a lost ledger and a lower bound.
  */
 #include "core/books.h"
 #include "core/holders.h"
@@ -20,7 +20,7 @@ static void state(book *b, int64_t at_us, uint64_t worker, int64_t holding, int6
                         .waiting = wanting,
                         .want_count = wanting > 0};
 
-    claim.wants[0] = (takt_want){wanting, TAKT_NEVER, 1, 5};
+    claim.wants[0] = (takt_want){wanting, TAKT_NEVER, 1, 5, {{0}}};
     send_claim(b, at_us, &claim);
 }
 
@@ -29,7 +29,7 @@ typedef struct step {
     uint64_t worker;
     int64_t holding, wanting;
     int64_t given, held; /* by the worker, and by all */
-    uint64_t woken;      /* the only one; 0: nobody */
+    uint64_t woken;      /* the only worker; 0: none */
 } step;
 
 static void check_steps(const char *name, takt_numbers limit, const step *steps, size_t count)
@@ -80,7 +80,7 @@ Test(holders, a_lost_or_repeated_message_neither_leaks_nor_doubles)
     static book b;
     takt_claim claim = {.worker = 1, .seq = 7, .waiting = 2, .want_count = 1};
 
-    claim.wants[0] = (takt_want){2, TAKT_NEVER, 1, 5};
+    claim.wants[0] = (takt_want){2, TAKT_NEVER, 1, 5, {{0}}};
     open_book(&b, permits(4));
     send_claim(&b, 0, &claim);
     cr_assert_eq(b.given, 2);
@@ -88,7 +88,7 @@ Test(holders, a_lost_or_repeated_message_neither_leaks_nor_doubles)
     cr_assert(b.award.stale);
     cr_assert_eq(b.given, 0);
     cr_assert_eq(takt_holders_held(&b.ledger), 2);
-    claim.seq = 8; /* the answer was lost: it holds nothing, and says so */
+    claim.seq = 8; /* the answer was lost: it states that it holds no permit */
     send_claim(&b, 2, &claim);
     cr_assert_eq(b.given, 2);
     cr_assert_eq(takt_holders_held(&b.ledger), 2);
@@ -119,7 +119,7 @@ static void expect_told(const book *b, int64_t at_us, const char *why)
                  "%s: told %" PRId64, why, b->award.claim_again_at_us - NOW);
 }
 
-/* A lease that ends wakes nobody. */
+/* The end of a lease wakes no worker. */
 Test(holders, the_next_in_line_comes_by_itself_when_a_lease_ends)
 {
     static book b;
@@ -151,7 +151,7 @@ Test(holders, the_next_in_line_comes_by_itself_when_a_lease_ends)
     expect_told(&b, TAKT_NEVER, "its holder was heard of");
 }
 
-/* A dead head is set aside by whoever claims after it is late: the second in line does. */
+/* A worker that claims after the head is late sets a dead head aside: the second in line does. */
 Test(holders, a_dead_head_costs_a_lookahead)
 {
     int64_t late_us = 2 * SECOND + 250 * MS + 1;
@@ -159,7 +159,7 @@ Test(holders, a_dead_head_costs_a_lookahead)
 
     open_book(&b, permits(1));
     state(&b, 0, 1, 0, 1);
-    state(&b, 0, 2, 0, 1); /* and is never heard of again */
+    state(&b, 0, 2, 0, 1); /* and never claims again */
     state(&b, 100 * MS, 3, 0, 1);
     expect_told(&b, TAKT_NEVER, "its keepalive comes before that");
     state(&b, SECOND, 3, 0, 1);
@@ -182,7 +182,7 @@ Test(holders, a_dead_head_of_a_higher_priority_costs_a_lookahead)
 
     open_book(&b, permits(1));
     state(&b, 0, 1, 0, 1);
-    say(&b, 500 * MS, 2, 1, 1, 1); /* and is never heard of again */
+    say(&b, 500 * MS, 2, 1, 1, 1); /* and never claims again */
     say(&b, SECOND, 3, 5, 1, 1);
     expect_told(&b, 2500 * MS + 250 * MS + 1, "the head is to come by 2.5 s");
     say(&b, SECOND, 4, 6, 1, 1);
@@ -195,8 +195,8 @@ Test(holders, who_stands_behind_itself_waits_to_be_woken)
     takt_claim claim = {.worker = 2, .seq = 100, .waiting = 2, .want_count = 2};
     static book b;
 
-    claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, 1};
-    claim.wants[1] = (takt_want){1, TAKT_NEVER, 1, 5};
+    claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, 1, {{0}}};
+    claim.wants[1] = (takt_want){1, TAKT_NEVER, 1, 5, {{0}}};
     open_book(&b, permits(1));
     state(&b, 0, 1, 0, 1);
     send_claim(&b, SECOND, &claim);
@@ -247,7 +247,7 @@ Test(holders, a_lower_bound_takes_from_nobody)
     cr_assert_eq(b.given, 1);
 }
 
-/* Whoever was given a longer one counts on it, and has not heard of the shorter one yet. */
+/* A worker that got a longer lease relies on it until it learns of the shorter one. */
 Test(holders, a_shorter_lease_takes_from_nobody)
 {
     static book b;
@@ -275,7 +275,7 @@ Test(holders, a_shorter_lease_takes_from_nobody)
     cr_assert_eq(b.given, 1);
 }
 
-/* One waiter is left as many permits as its cost, for no longer than it takes to come. */
+/* A waiter reserves as many permits as its cost, only until it claims again. */
 Test(holders, a_large_cost_keeps_others_waiting_until_it_has_come)
 {
     static book b;
@@ -284,7 +284,7 @@ Test(holders, a_large_cost_keeps_others_waiting_until_it_has_come)
     open_book(&b, permits(3));
     state(&b, 0, 1, 0, 3);
     cr_assert_eq(b.given, 3);
-    urgent.wants[0] = (takt_want){1, TAKT_NEVER, 5, 0};
+    urgent.wants[0] = (takt_want){1, TAKT_NEVER, 5, 0, {{0}}};
     send_claim(&b, 1, &urgent);
     b.seq = 100;
     state(&b, 2, 3, 0, 2);
@@ -351,14 +351,15 @@ Test(holders, now_or_never_takes_a_permit_too)
     int64_t retry_us;
 
     open_book(&b, permits(2));
-    cr_assert(takt_ledger_try_permit(&b.ledger, NOW, &claim, 1, &retry_us, &b.award));
+    cr_assert(takt_ledger_try_permit(&b.ledger, NOW, &claim, 1, TAKT_NO_MORE, &retry_us, &b.award));
     cr_assert_eq(b.award.holding, 1);
     cr_assert_eq(b.award.fence, NOW);
     state(&b, 1, 2, 0, 2);
     cr_assert_eq(b.given, 1);
     claim.seq = 100;
     claim.holding = 1;
-    cr_assert_not(takt_ledger_try_permit(&b.ledger, NOW + 2, &claim, 1, &retry_us, &b.award));
+    cr_assert_not(
+        takt_ledger_try_permit(&b.ledger, NOW + 2, &claim, 1, TAKT_NO_MORE, &retry_us, &b.award));
     cr_assert_eq(b.award.holding, 1);
     cr_assert_gt(retry_us, NOW + 2);
     b.seq = 200;
@@ -367,8 +368,9 @@ Test(holders, now_or_never_takes_a_permit_too)
     state(&b, 5, 4, 0, 1); /* waits */
     state(&b, 6, 3, 0, 0);
     claim.seq = 300;
-    cr_assert_not(takt_ledger_try_permit(&b.ledger, NOW + 7, &claim, 1, &retry_us, &b.award),
-                  "who waits is not overtaken");
+    cr_assert_not(
+        takt_ledger_try_permit(&b.ledger, NOW + 7, &claim, 1, TAKT_NO_MORE, &retry_us, &b.award),
+        "who waits is not overtaken");
     b.seq = 400;
     state(&b, 8, 4, 0, 1);
     cr_assert_eq(b.given, 1);
@@ -383,11 +385,13 @@ Test(holders, now_or_never_takes_no_permit_that_there_is_not)
 
     limit.lookahead_us = 0;
     open_book(&b, limit);
-    cr_assert_not(takt_ledger_try(&b.ledger, NOW, 1, &retry_us), "who does not say who it is");
+    cr_assert_not(takt_ledger_try(&b.ledger, NOW, 1, TAKT_NO_MORE, &retry_us),
+                  "who does not say who it is");
     cr_assert_gt(retry_us, NOW);
-    cr_assert(takt_ledger_try_permit(&b.ledger, NOW, &claim, 1, &retry_us, &b.award));
+    cr_assert(takt_ledger_try_permit(&b.ledger, NOW, &claim, 1, TAKT_NO_MORE, &retry_us, &b.award));
     claim = (takt_claim){.worker = 2, .seq = 1};
-    cr_assert_not(takt_ledger_try_permit(&b.ledger, NOW + 1, &claim, 1, &retry_us, &b.award));
+    cr_assert_not(
+        takt_ledger_try_permit(&b.ledger, NOW + 1, &claim, 1, TAKT_NO_MORE, &retry_us, &b.award));
     cr_assert_gt(retry_us, NOW + 1);
     cr_assert_eq(takt_holders_held(&b.ledger), 1);
 }

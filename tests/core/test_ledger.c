@@ -1,5 +1,5 @@
 /*
- * A ledger's turns, told as timelines: who is given how much, and when each is to come again.
+ * A ledger's turns as timelines: how many slots each worker gets, and when each is to claim again.
  * Blocks and the other calls are in test_ledger_calls.c, random claims in test_ledger_promise.c.
  */
 #include "core/books.h"
@@ -7,8 +7,7 @@
 #define ANY   INT64_MIN /* an expectation that is not looked at */
 #define NEVER (TAKT_NEVER - NOW)
 
-/* At that time a worker says that it has `count` waiters; it is given so many slots from first_us
- * on. */
+/* At that time a worker states `count` waiters; it gets so many slots from first_us on. */
 typedef struct turn {
     int64_t at_us;
     uint64_t worker;
@@ -16,7 +15,7 @@ typedef struct turn {
     int32_t cost;
     int64_t count;
     int64_t given, first_us, again_us;
-    int line; /* who stands in line then, the first the leftmost */
+    int line; /* the line then, its head on the left */
 } turn;
 
 static void check_turns(const char *name, takt_numbers limit, const turn *turns, size_t count)
@@ -65,7 +64,7 @@ Test(ledger, one_worker_is_given_what_is_due_within_the_lookahead)
           {0, 1, 5, 1, 3, 1, 0, MINUTE - 250 * MS, 1},
           {2 * SECOND, 1, 5, 1, 2, 0, -1, MINUTE - 250 * MS, 1},
           {MINUTE - 250 * MS, 1, 5, 1, 2, 1, MINUTE, ANY, 1});
-    /* never told to come again at once, however near the slot is */
+    /* never announced for now, however near the slot is */
     CHECK("1000/s", with_lookahead(limit_of(1000, SECOND, 1), 16 * MS),
           {0, 1, 5, 1, 99, 17, 0, 8 * MS, 1}, {2 * MS, 1, 5, 1, 82, 2, 17 * MS, ANY, 1},
           {2 * MS, 1, 5, 1, 80, 0, -1, 10 * MS, 1}, {10 * MS, 1, 5, 1, 80, 8, 19 * MS, 18 * MS, 1});
@@ -78,18 +77,19 @@ Test(ledger, two_workers_take_turns)
         {0, 1, 5, 1, 50, 11, 0, ANY, 1}, /* alone, it takes all there is */
         {0, 2, 5, 1, 50, 0, -1, ANY, 12},
         {600 * MS, 1, 5, 1, 39, 5, 1100 * MS, ANY, 21}, /* six are due by now, its share is five */
-        {600 * MS, 2, 5, 1, 50, 1, 1600 * MS, ANY, 12}, /* the sixth */
-        {1600 * MS, 1, 5, 1, 34, 5, 1700 * MS, ANY, 21},
-        {1600 * MS, 2, 5, 1, 49, 5, 2200 * MS, ANY, 12});
+        {600 * MS, 2, 5, 1, 50, 0, -1, 1000 * MS, 21},  /* the sixth is no whole turn */
+        {1000 * MS, 2, 5, 1, 50, 5, 1600 * MS, ANY, 12},
+        {1600 * MS, 1, 5, 1, 34, 5, 2100 * MS, ANY, 21},
+        {1600 * MS, 2, 5, 1, 45, 0, -1, 2000 * MS, 21});
     CHECK("a burst is shared out in one round", limit_of(10, SECOND, 40),
           {0, 1, 5, 1, 0, 0, -1, ANY, 0}, {0, 1, 5, 1, 1, 1, 0, NEVER, 0},
           {0, 2, 5, 1, 20, 20, 0, NEVER, 0}, {0, 1, 5, 1, 99, 21, 0, ANY, 1});
     CHECK("slots within a share leave room for those before",
           with_lookahead(limit_of(10, SECOND, 1), SECOND), {0, 1, 5, 1, 50, 11, 0, ANY, 1},
           {0, 2, 5, 1, 50, 0, -1, ANY, 12},
-          /* 1 is expected first, so 2 must leave it five of these seven */
-          {700 * MS, 2, 5, 1, 50, 2, 1100 * MS, ANY, 12},
-          {700 * MS, 1, 5, 1, 39, 5, 1300 * MS, ANY, 21});
+          /* 1 is expected first, so 2 must leave it five of these seven, and then of these ten */
+          {700 * MS, 2, 5, 1, 50, 0, -1, ANY, 12}, {1000 * MS, 2, 5, 1, 50, 5, 1100 * MS, ANY, 12},
+          {1000 * MS, 1, 5, 1, 39, 5, 1600 * MS, ANY, 21});
 }
 
 /* Two tokens are there at 1 s, and the next ones at 2 s. */
@@ -109,13 +109,13 @@ Test(ledger, those_before_are_left_no_more_than_they_want)
     say(&b, 0, 3, 5, 1, 100);
     say(&b, 100 * MS, 1, 5, 1, 1);
     say(&b, 100 * MS, 2, 5, 1, 1);
-    cr_assert_eq(b.award.claim_again_at_us, NOW + 800 * MS);
-    say(&b, 800 * MS, 2, 5, 1, 1);
+    cr_assert_eq(b.award.claim_again_at_us, NOW + 900 * MS, "half a lookahead before it is due");
+    say(&b, 900 * MS, 2, 5, 1, 1);
     cr_assert_eq(b.given, 1, "the other one is left for worker 1");
     cr_assert_eq(b.first_us, SECOND);
-    say(&b, 800 * MS, 2, 5, 1, 1);
+    say(&b, 900 * MS, 2, 5, 1, 1);
     cr_assert_eq(b.given, 0);
-    say(&b, 800 * MS, 1, 5, 1, 1);
+    say(&b, 900 * MS, 1, 5, 1, 1);
     cr_assert_eq(b.first_us, SECOND);
 }
 
@@ -140,9 +140,9 @@ Test(ledger, a_worker_stands_in_line_once_for_each_priority)
     takt_claim claim = {.worker = 1, .seq = 1, .waiting = 12, .want_count = 3};
 
     open_book(&b, limit_of(10, SECOND, 1));
-    claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, 2};
-    claim.wants[1] = (takt_want){1, TAKT_NEVER, 1, 4};
-    claim.wants[2] = (takt_want){10, TAKT_NEVER, 1, 7};
+    claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, 2, {{0}}};
+    claim.wants[1] = (takt_want){1, TAKT_NEVER, 1, 4, {{0}}};
+    claim.wants[2] = (takt_want){10, TAKT_NEVER, 1, 7, {{0}}};
     say(&b, 0, 2, 8, 1, 5);
     send_claim(&b, 0, &claim);
     cr_assert_eq(b.given, 0, "worker 2 has what there is");
@@ -181,9 +181,9 @@ Test(ledger, what_follows_a_large_cost_waits_for_it)
 
     open_book(&b, limit_of(10, SECOND, 10));
     say(&b, 0, 1, 5, 1, 7);
-    claim.wants[0] = (takt_want){1, TAKT_NEVER, 2, 5};
-    claim.wants[1] = (takt_want){1, TAKT_NEVER, 9, 5};
-    claim.wants[2] = (takt_want){5, TAKT_NEVER, 1, 5};
+    claim.wants[0] = (takt_want){1, TAKT_NEVER, 2, 5, {{0}}};
+    claim.wants[1] = (takt_want){1, TAKT_NEVER, 9, 5, {{0}}};
+    claim.wants[2] = (takt_want){5, TAKT_NEVER, 1, 5, {{0}}};
     send_claim(&b, 0, &claim);
     cr_assert_eq(b.given, 1, "the two; not the nine, and so not the ones");
     cr_assert_eq(place_of(&b, 1, 5)->need, 9);
@@ -227,7 +227,7 @@ Test(ledger, a_head_that_does_not_come_is_stepped_round_and_keeps_its_turn)
           {SECOND, 2, 5, 1, 50, 2, SECOND, ANY, 12}, /* ten are there, eight of them for worker 1 */
           {SECOND + MS, 2, 5, 1, 48, 8, SECOND + MS, ANY,
            12}, /* a lookahead is over since it should have come */
-          {1100 * MS, 1, 5, 8, 1, 0, -1, 1750 * MS, 12}, /* it comes, and stands where it stood */
+          {1100 * MS, 1, 5, 8, 1, 0, -1, 1750 * MS, 12}, /* it claims, and keeps its place */
           {1200 * MS, 2, 5, 1, 40, 0, -1, ANY, 12},
           {1750 * MS, 1, 5, 8, 1, 1, 2 * SECOND, NEVER, 2});
 }
@@ -257,7 +257,7 @@ Test(ledger, a_claim_older_than_the_last_one_does_nothing)
     takt_claim young = {.worker = 1, .seq = 5, .waiting = 9, .want_count = 1}, old;
 
     open_book(&b, limit_of(10, SECOND, 1));
-    young.wants[0] = (takt_want){9, TAKT_NEVER, 1, 5};
+    young.wants[0] = (takt_want){9, TAKT_NEVER, 1, 5, {{0}}};
     send_claim(&b, 0, &young);
     cr_assert_not(b.award.stale);
     takt_place before = b.line[0];
@@ -277,14 +277,15 @@ Test(ledger, a_claim_older_than_the_last_one_does_nothing)
     cr_assert_gt(b.given, 0);
 }
 
-/* Whose answer was lost asks again; what the first answer gave lapses, and is not given twice. */
+/* A worker whose answer was lost claims again: the slots of the first answer lapse and are not
+ * given twice. */
 Test(ledger, a_repeated_claim_of_one_who_left_the_line_only_loses_tokens)
 {
     static book b;
     takt_claim claim = {.worker = 1, .seq = 1, .waiting = 2, .want_count = 1};
 
     open_book(&b, limit_of(10, SECOND, 3));
-    claim.wants[0] = (takt_want){2, TAKT_NEVER, 1, 5};
+    claim.wants[0] = (takt_want){2, TAKT_NEVER, 1, 5, {{0}}};
     for (int i = 0; i < 20; i++)
         send_claim(&b, i * 10 * MS, &claim);
     cr_assert_gt(b.slot_count, 2);
@@ -302,8 +303,8 @@ Test(ledger, deadlines_are_never_awarded_late)
         static book b;
         takt_claim claim = {.worker = 1, .seq = 1, .waiting = 8, .want_count = 2};
         open_book(&b, limit_of(10, SECOND, 1));
-        claim.wants[0] = (takt_want){4, NOW + rows[i].latest_us, 1, 5};
-        claim.wants[1] = (takt_want){4, TAKT_NEVER, 1, 5};
+        claim.wants[0] = (takt_want){4, NOW + rows[i].latest_us, 1, 5, {{0}}};
+        claim.wants[1] = (takt_want){4, TAKT_NEVER, 1, 5, {{0}}};
         send_claim(&b, 0, &claim);
         cr_assert_eq(b.given, rows[i].given + rows[i].later_given, "row %zu: %" PRId64, i, b.given);
         open_book(&b, limit_of(10, SECOND, 1));
@@ -320,7 +321,7 @@ Test(ledger, more_waiters_than_the_line_may_hold_are_refused_from_the_back)
 {
     static const struct {
         int64_t others, mine, unlisted, given, refused;
-        int min; /* my least urgent priority that still stands in line, -1: none */
+        int min; /* my least urgent priority in line, -1: none */
     } rows[] = {{0, 5, 0, 3, 0, 5},   {0, 13, 0, 3, 0, 5}, {0, 14, 0, 3, 1, 5},
                 {0, 2, 30, 3, 19, 5}, {8, 2, 0, 0, 0, 5},  {8, 3, 0, 0, 1, 5},
                 {10, 3, 0, 0, 3, -1}, {99, 3, 0, 0, 3, -1}};
@@ -335,7 +336,7 @@ Test(ledger, more_waiters_than_the_line_may_hold_are_refused_from_the_back)
         }
         b.limit.max_waiting = 10;
         claim.waiting = claim.newcomers = rows[i].mine + rows[i].unlisted;
-        claim.wants[0] = (takt_want){rows[i].mine, TAKT_NEVER, 1, 5};
+        claim.wants[0] = (takt_want){rows[i].mine, TAKT_NEVER, 1, 5, {{0}}};
         if (rows[i].unlisted)
             claim.wants[0].count = 3;
         send_claim(&b, 0, &claim);

@@ -11,7 +11,7 @@ static takt_standing peek(book *b, int64_t at_us)
     return standing;
 }
 
-/* Claims whenever it is told to, and notes all slots up to end_us. */
+/* Claims at each announced time, and notes all slots up to end_us. */
 static void work(book *b, uint64_t worker, int64_t at_us, int64_t end_us)
 {
     while (at_us < end_us) {
@@ -40,8 +40,7 @@ Test(ledger_calls, no_slot_lies_in_a_block_and_no_burst_follows_it)
     }
 }
 
-/* The same where nobody claimed while it was blocked: what was saved up before is gone all the
- * same. */
+/* The same without claims during the block: saved tokens are lost as well. */
 Test(ledger_calls, a_block_that_nobody_saw_leaves_no_burst)
 {
     static book b;
@@ -128,7 +127,8 @@ Test(ledger_calls, try_takes_what_is_there_now_and_nothing_otherwise)
     open_book(&b, limit_of(10, SECOND, 5));
     for (size_t i = 0; i < COUNT(rows); i++) {
         int64_t retry_us = -1;
-        bool took = takt_ledger_try(&b.ledger, NOW + rows[i].at_us, rows[i].cost, &retry_us);
+        bool took =
+            takt_ledger_try(&b.ledger, NOW + rows[i].at_us, rows[i].cost, TAKT_NO_MORE, &retry_us);
         cr_assert_eq(took, rows[i].taken, "row %zu", i);
         cr_assert_eq(retry_us - NOW, rows[i].retry_us, "row %zu: %" PRId64, i, retry_us - NOW);
     }
@@ -143,12 +143,12 @@ Test(ledger_calls, try_overtakes_nobody)
     say(&b, 0, 1, 9, 8, 2); /* one of its eights is served, the other waits */
     cr_assert_eq(b.given, 1);
     cr_assert_eq(peek(&b, 0).remaining, 2);
-    cr_assert_not(takt_ledger_try(&b.ledger, NOW, 1, &retry_us),
+    cr_assert_not(takt_ledger_try(&b.ledger, NOW, 1, TAKT_NO_MORE, &retry_us),
                   "two are there, but somebody waits for eight");
     cr_assert_eq(retry_us, NOW + 700 * MS, "the ninth");
     cr_assert_eq(b.award.claim_again_at_us, NOW + 350 * MS);
-    cr_assert_not(takt_ledger_try(&b.ledger, NOW + 600 * MS, 1, &retry_us));
-    cr_assert(takt_ledger_try(&b.ledger, NOW + 600 * MS + 1, 1, &retry_us),
+    cr_assert_not(takt_ledger_try(&b.ledger, NOW + 600 * MS, 1, TAKT_NO_MORE, &retry_us));
+    cr_assert(takt_ledger_try(&b.ledger, NOW + 600 * MS + 1, 1, TAKT_NO_MORE, &retry_us),
               "nor does it wait for one that stays away");
 }
 
@@ -159,10 +159,10 @@ Test(ledger_calls, try_and_blocks)
 
     open_book(&b, limit_of(10, SECOND, 10));
     takt_ledger_block(&b.ledger, NOW, SECOND, NULL);
-    cr_assert_not(takt_ledger_try(&b.ledger, NOW, 1, &retry_us));
+    cr_assert_not(takt_ledger_try(&b.ledger, NOW, 1, TAKT_NO_MORE, &retry_us));
     cr_assert_eq(retry_us, NOW + SECOND);
-    cr_assert(takt_ledger_try(&b.ledger, NOW + SECOND, 1, &retry_us));
-    cr_assert_not(takt_ledger_try(&b.ledger, NOW + SECOND, 1, &retry_us), "no burst");
+    cr_assert(takt_ledger_try(&b.ledger, NOW + SECOND, 1, TAKT_NO_MORE, &retry_us));
+    cr_assert_not(takt_ledger_try(&b.ledger, NOW + SECOND, 1, TAKT_NO_MORE, &retry_us), "no burst");
     cr_assert_eq(retry_us, NOW + SECOND + 100 * MS);
 }
 
@@ -182,7 +182,8 @@ Test(ledger_calls, peek_tells_how_it_stands_and_takes_nothing)
     for (size_t i = 0; i < COUNT(rows); i++) {
         int64_t retry_us;
         if (rows[i].take)
-            cr_assert(takt_ledger_try(&b.ledger, NOW + rows[i].at_us, rows[i].take, &retry_us));
+            cr_assert(takt_ledger_try(&b.ledger, NOW + rows[i].at_us, rows[i].take, TAKT_NO_MORE,
+                                      &retry_us));
         for (int twice = 0; twice < 2; twice++) {
             takt_standing s = peek(&b, rows[i].at_us);
             cr_assert_eq(s.now_us, NOW + rows[i].at_us);
@@ -225,7 +226,7 @@ Test(ledger_calls, expires_when_it_says_no_more_than_a_new_one)
 
     open_book(&b, limit_of(10, SECOND, 50));
     cr_assert_eq(takt_ledger_expires_at(&b.ledger), NOW);
-    cr_assert(takt_ledger_try(&b.ledger, NOW, 30, &retry_us));
+    cr_assert(takt_ledger_try(&b.ledger, NOW, 30, TAKT_NO_MORE, &retry_us));
     cr_assert_eq(takt_ledger_expires_at(&b.ledger), NOW + 3 * SECOND, "the burst is whole again");
     say(&b, 0, 1, 5, 1, 50);
     cr_assert_eq(takt_ledger_expires_at(&b.ledger), NOW + 6 * SECOND,
@@ -237,7 +238,7 @@ Test(ledger_calls, expires_when_it_says_no_more_than_a_new_one)
     cr_assert_eq(takt_ledger_expires_at(&b.ledger), NOW + 14 * SECOND);
 }
 
-/* After a jump, work goes on within seconds, at the rate, whatever the clock says. */
+/* After a jump of the clock, work continues within seconds, at the rate. */
 Test(ledger_calls, a_clock_that_jumps_costs_seconds_and_mints_nothing)
 {
     static const int64_t jumps_us[] = {-HOUR, -DAY, -20 * SECOND, HOUR, DAY, 365 * DAY};
@@ -290,9 +291,9 @@ Test(ledger_calls, newer_numbers_are_taken_over_and_older_ones_are_told)
         open_book(&b, limit_of(10, SECOND, 1));
         b.limit.revision = 5;
         other.revision = rows[i].revision;
-        cr_assert(takt_ledger_try(&b.ledger, NOW, 1, &retry_us));
+        cr_assert(takt_ledger_try(&b.ledger, NOW, 1, TAKT_NO_MORE, &retry_us));
         takt_ledger_adopt(&b.ledger, &other, NOW);
-        cr_assert_not(takt_ledger_try(&b.ledger, NOW, 1, &retry_us));
+        cr_assert_not(takt_ledger_try(&b.ledger, NOW, 1, TAKT_NO_MORE, &retry_us));
         cr_assert_eq(retry_us - NOW, rows[i].adopted ? 50 * MS : 100 * MS, "row %zu: %" PRId64, i,
                      retry_us - NOW);
         b.award.outdated = true;
@@ -323,7 +324,7 @@ Test(ledger_calls, nobody_waits_for_a_cost_that_newer_numbers_make_impossible)
     cr_assert_geq(b.slot_count, 9 + 40);
 }
 
-/* Forgotten earlier, it would begin anew with the burst that a block must not bring. */
+/* If it were dropped earlier, it would begin again with a burst, which a block must not bring. */
 Test(ledger_calls, a_block_is_remembered_until_the_burst_after_it_is_back)
 {
     static book b;
@@ -350,7 +351,8 @@ Test(ledger_calls, what_a_jump_gives_anew_was_dropped_before)
             open_book(&b, limit);
             say(&b, 0, 1, 5, 1, 10000);
             say(&b, -back_us, 1, 5, 1, 10000);
-            if (b.award.next_slot_at_us > NOW + lookaheads_us[i]) /* behind what was given before */
+            if (b.award.next_slot_at_us > NOW + lookaheads_us[i]) /* behind the slots given
+                                                                   * before */
                 continue;
             cr_assert_gt(back_us, believed_us, "back by %" PRId64, back_us);
             anew++;
@@ -359,13 +361,14 @@ Test(ledger_calls, what_a_jump_gives_anew_was_dropped_before)
     }
 }
 
-/* A head that needs much and goes without it is news for those who left it so much. */
+/* If a head with a large cost leaves without its tokens, the workers that left them to it are
+ * woken. */
 Test(ledger_calls, a_head_that_goes_without_what_it_needed)
 {
     static const struct {
         const char *what;
         int64_t at_us; /* of its next claim */
-        int32_t cost;  /* of what it wants then; 0: nothing */
+        int32_t cost;  /* the cost that it wants then; 0: none */
         bool alone, news;
     } rows[] = {
         {"it is cancelled", SECOND, 0, false, true},

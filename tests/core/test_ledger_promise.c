@@ -1,7 +1,6 @@
 /*
- * Random claims, tries, blocks, looks and changed clocks: whatever is said to a ledger, it awards
- * no more than its rules allow, its line stays in order, and it is the same again after it was
- * written and read.
+ * Random claims, tries, blocks, peeks and clock changes: a ledger awards no more than its rules
+ * allow, its line stays in order, and it is the same after it was written and read.
  */
 #include "base/random.h"
 #include "core/books.h"
@@ -57,6 +56,7 @@ static takt_claim random_claim(book *b, uint64_t *random, int64_t now_us, takt_c
     if (count > 0 && takt_random_below(random, 5) == 0)
         claim.waiting += takt_random_below(random, 100);
     claim.newcomers = claim.waiting;
+    claim.weight = takt_random_below(random, 3) ? 1 : takt_random_below(random, 100);
     sent[claim.worker] = claim;
     return claim;
 }
@@ -81,7 +81,7 @@ static void check_award(const book *b, const takt_claim *claim, int64_t now_us)
         cr_assert_geq(b->award.waiting, b->limit.max_waiting, "refused while there was space");
 }
 
-/* Of those who are there, no more wait after a claim that waits itself than may. */
+/* Of the present workers, no more wait after a waiting worker's claim than max_waiting allows. */
 static void check_bound(const book *b)
 {
     int64_t waiting = 0;
@@ -107,7 +107,7 @@ static void check_line(const book *b)
     }
 }
 
-/* Writes the ledger and reads it into another place; goes on with what was read. */
+/* Writes the ledger, and continues with a ledger read from the text. */
 static void pass_through_text(book *b, int64_t now_us)
 {
     static char text[60000], again[60000];
@@ -116,7 +116,8 @@ static void pass_through_text(book *b, int64_t now_us)
     takt_ledger read = {.line = line, .line_capacity = LINE_MAX};
     size_t size = takt_ledger_encode(&b->ledger, text, sizeof text);
 
-    cr_assert_leq(size, takt_ledger_text_size(b->ledger.line_count, b->ledger.holder_count));
+    cr_assert_leq(size, takt_ledger_text_size(b->ledger.line_count, b->ledger.holder_count,
+                                              b->ledger.tenant_count));
     cr_assert_eq(takt_ledger_text_places(text, size), b->ledger.line_count);
     cr_assert_eq(takt_ledger_decode(&read, &b->limit, &kept, now_us, text, size), 0, "%.*s",
                  (int)size, text);
@@ -148,7 +149,7 @@ static void one_step(book *b, uint64_t *random, int64_t now_us, takt_claim *sent
     case 4:
     case 5: {
         int64_t cost = random_cost(b, random);
-        if (takt_ledger_try(&b->ledger, now_us, cost, &retry_us))
+        if (takt_ledger_try(&b->ledger, now_us, cost, TAKT_NO_MORE, &retry_us))
             b->slots[b->slot_count++] = (taken){now_us, cost};
         else
             cr_assert_gt(retry_us, now_us);
@@ -190,8 +191,7 @@ Test(ledger_promise, never_over_whatever_is_said)
     }
 }
 
-/* A worker that is told when to come, and comes then while nobody else did anything, finds
- * something. */
+/* A worker that claims at its announced time, after no other call, gets a slot. */
 Test(ledger_promise, who_comes_when_told_is_given_something)
 {
     uint64_t seed = test_seed(1), rounds = test_rounds(400), found = 0;
@@ -228,8 +228,7 @@ Test(ledger_promise, who_comes_when_told_is_given_something)
     cr_assert_gt(found, 5 * rounds / 2, "%" PRIu64 " times", found);
 }
 
-/* Everybody comes when told: all of the rate is used, evenly, and everyone has the like share of
- * it. */
+/* All workers claim at their times: the whole rate is used, evenly, in equal shares. */
 Test(ledger_promise, turns_are_even_and_nothing_is_left_over)
 {
     for (int workers = 1; workers <= 64; workers *= 2) {

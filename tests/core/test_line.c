@@ -14,7 +14,7 @@ static void set_up(void)
 
 TestSuite(line, .init = set_up);
 
-/* A worker stands in line from then on, and is to come again at that time. */
+/* A worker is in line from then on, and is to claim again at that time. */
 static void stand(uint64_t worker, int8_t priority, int64_t again_us)
 {
     takt_line_add(&b.ledger, (takt_place){.worker = worker,

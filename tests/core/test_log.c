@@ -1,6 +1,6 @@
 /*
- * The log against a plain list of what was taken: which token was taken when, how many up to when,
- * what no longer counts, over many pages and past the point where running totals begin again.
+ * The log against a plain list of entries: when each token was taken, how many up to an instant,
+ * which no longer count, over many pages and after running totals start again.
  */
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -80,8 +80,7 @@ Test(log, is_a_list_of_what_was_taken)
     }
 }
 
-/* What was cleared is begun anew in another book: the old one is still there until the call is
- * over. */
+/* A cleared log begins in another book: the old one exists until the call is over. */
 Test(log, a_cleared_log_begins_in_another_book)
 {
     takt_memory_pages pages;

@@ -15,7 +15,7 @@
 #define DEPTH INT64_C(1000000)
 #define SLOTS 400
 
-/* The slots of a run, with the backlog before each, less what was taken back since. */
+/* The slots of a run, with the backlog before each, minus the tokens taken back since. */
 typedef struct history {
     takt_lows lows;
     int64_t slot_us[SLOTS], backlog_us[SLOTS];
@@ -79,7 +79,7 @@ Test(lows, a_slot_has_those_after_it)
     cr_assert_eq(takt_lows_of(&h.lows, NOW + 9000000), TAKT_LOWS_UNKNOWN);
 }
 
-/* It never says more than is true, and of a steady load at least the half. */
+/* It never returns more than the truth, and of a steady load at least half. */
 Test(lows, what_is_kept_is_never_too_high)
 {
     uint64_t random = test_seed(3);

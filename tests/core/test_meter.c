@@ -17,7 +17,7 @@ static void take(book *b, int64_t at_us, int64_t cost)
 {
     int64_t retry_us;
 
-    cr_assert(takt_ledger_try(&b->ledger, NOW + at_us, cost, &retry_us));
+    cr_assert(takt_ledger_try(&b->ledger, NOW + at_us, cost, TAKT_NO_MORE, &retry_us));
 }
 
 Test(meter, what_is_taken_is_counted_while_somebody_looks)
@@ -36,13 +36,13 @@ Test(meter, what_is_taken_is_counted_while_somebody_looks)
     say(&b, MS, 1, 5, 3, 4);
     cr_assert_eq(b.given, 4);
     cr_assert_eq(peek(&b, MS).taken, 7 + 12);
-    cr_assert_not(takt_ledger_try(&b.ledger, NOW + MS, 100, &retry_us));
+    cr_assert_not(takt_ledger_try(&b.ledger, NOW + MS, 100, TAKT_NO_MORE, &retry_us));
     cr_assert_eq(peek(&b, MS).taken, 19, "a refusal takes nothing");
-    takt_ledger_settle(&b.ledger, NOW + MS, NOW + MS, 1, 7, 9);
+    settle_one(&b.ledger, NOW + MS, NOW + MS, 7, 9);
     cr_assert_eq(peek(&b, MS).taken, 21, "it has cost more");
-    takt_ledger_settle(&b.ledger, NOW + MS, NOW + MS, 1, 9, 4);
+    settle_one(&b.ledger, NOW + MS, NOW + MS, 9, 4);
     cr_assert_eq(peek(&b, MS).taken, 16, "or less");
-    takt_ledger_settle(&b.ledger, NOW + MS, NOW, 1, 100, 0);
+    settle_one(&b.ledger, NOW + MS, NOW, 100, 0);
     cr_assert_eq(peek(&b, MS).taken, 0, "never below nothing");
 }
 
@@ -57,7 +57,7 @@ Test(meter, permits_are_counted)
     takt_ledger_watch(&b.ledger, NOW, SECOND);
     say(&b, 0, 1, 5, 1, 2);
     cr_assert_eq(peek(&b, 0).taken, 2);
-    cr_assert(takt_ledger_try_permit(&b.ledger, NOW, &claim, 1, &retry_us, &b.award));
+    cr_assert(takt_ledger_try_permit(&b.ledger, NOW, &claim, 1, TAKT_NO_MORE, &retry_us, &b.award));
     cr_assert_eq(peek(&b, 0).taken, 3);
     cr_assert_eq(peek(&b, 0).held, 3);
 }
@@ -68,9 +68,9 @@ Test(meter, it_lasts_until_the_last_of_them_asked_for)
     static const struct {
         int64_t at_us, for_us, since_us, taken;
     } rows[] = {{0, SECOND, 0, 0},          {SECOND / 2, 3 * SECOND, 0, 1},
-                {SECOND, MS, 0, 2},         /* a shorter look ends nobody else's */
+                {SECOND, MS, 0, 2},         /* a shorter watch does not end another's */
                 {3 * SECOND, SECOND, 0, 3}, /* until 4 s */
-                {4 * SECOND, SECOND, 4, 0}, /* that is over: begun anew */
+                {4 * SECOND, SECOND, 4, 0}, /* the watch is over: another begins */
                 {5 * SECOND - 1, MS, 4, 1}};
     static book b;
 

@@ -35,10 +35,10 @@ static takt_amounts tokens(int64_t n)
 static int64_t take_one(const takt_numbers *limit, takt_rules_state *state, int64_t t_us,
                         int64_t cost)
 {
-    int64_t slot_us = takt_numbers_earliest(limit, state, t_us, cost);
+    int64_t slot_us = takt_numbers_earliest(limit, state, t_us, takt_amounts_of_cost(cost));
 
     if (slot_us != TAKT_NEVER)
-        takt_numbers_commit(limit, state, slot_us, cost);
+        takt_numbers_commit(limit, state, slot_us, takt_amounts_of_cost(cost));
     return slot_us;
 }
 
@@ -92,7 +92,7 @@ static void check_none_earlier(const takt_numbers *limit, uint64_t seed)
     for (int i = 0; i < 500; i++) {
         bool one_moment_before = true, then = true;
         now_us += takt_random_below(&seed, 4) ? 0 : takt_random_below(&seed, 10 * MINUTE);
-        int64_t slot_us = takt_numbers_earliest(limit, &state, now_us, 1);
+        int64_t slot_us = takt_numbers_earliest(limit, &state, now_us, takt_amounts_of_cost(1));
         for (int j = 0; j < limit->rule_count; j++) {
             const takt_rule *rule = &limit->rules[j];
             one_moment_before &=
@@ -101,7 +101,7 @@ static void check_none_earlier(const takt_numbers *limit, uint64_t seed)
         }
         cr_assert(then, "slot %d", i);
         cr_assert(slot_us == now_us || !one_moment_before, "slot %d", i);
-        takt_numbers_commit(limit, &state, slot_us, 1);
+        takt_numbers_commit(limit, &state, slot_us, takt_amounts_of_cost(1));
         takt_memory_pages_end(&pages, true);
     }
     takt_memory_pages_close(&pages);
@@ -154,10 +154,11 @@ Test(limit, taking_many_is_taking_one_by_one)
             int64_t cost = 1 + takt_random_below(
                                    &random, takt_numbers_capacity(&limit, TAKT_UNIT_TOKENS, NULL));
             int64_t until_us = NOW + takt_random_below(&random, 20 * SECOND);
-            int64_t n =
-                takt_numbers_take(&limit, &state, NOW, cost, MANY, until_us, runs, &run_count, 8);
+            int64_t n = takt_numbers_take(&limit, &state, NOW, cost, TAKT_NO_MORE, MANY, until_us,
+                                          runs, &run_count, 8);
             cr_assert(n == MANY || run_count == 8 ||
-                          takt_numbers_earliest(&limit, &state, NOW, cost) > until_us,
+                          takt_numbers_earliest(&limit, &state, NOW, takt_amounts_of_cost(cost)) >
+                              until_us,
                       "seed %" PRIu64 ": %" PRId64 " taken, and there was more", seed + round, n);
             cr_assert_eq(unfold(runs, run_count, slots), at + n);
             for (; n > 0; n--, at++) {
@@ -186,8 +187,8 @@ Test(limit, an_even_row_is_one_run)
         takt_rules_state state = at_rest(&limit);
         takt_run runs[4];
         int run_count = 0;
-        int64_t n = takt_numbers_take(&limit, &state, NOW, 1, rows[i].count, NOW + rows[i].until_us,
-                                      runs, &run_count, 4);
+        int64_t n = takt_numbers_take(&limit, &state, NOW, 1, TAKT_NO_MORE, rows[i].count,
+                                      NOW + rows[i].until_us, runs, &run_count, 4);
         cr_assert_eq(run_count, rows[i].runs, "row %zu: %d runs", i, run_count);
         cr_assert_eq(n, rows[i].taken, "row %zu: %" PRId64 " taken", i, n);
     }
@@ -200,9 +201,10 @@ Test(limit, takes_nothing_that_no_run_could_tell_of)
         limit.rule_count = rules;
         takt_rules_state state = at_rest(&limit);
         int run_count = 0;
-        cr_assert_eq(takt_numbers_take(&limit, &state, NOW, 1, 5, NOW + DAY, NULL, &run_count, 0),
+        cr_assert_eq(takt_numbers_take(&limit, &state, NOW, 1, TAKT_NO_MORE, 5, NOW + DAY, NULL,
+                                       &run_count, 0),
                      0);
-        cr_assert_eq(takt_numbers_earliest(&limit, &state, NOW, 1), NOW);
+        cr_assert_eq(takt_numbers_earliest(&limit, &state, NOW, takt_amounts_of_cost(1)), NOW);
     }
 }
 
@@ -257,8 +259,12 @@ Test(limit, capacity_is_the_smallest_burst)
                      "row %zu", i);
         cr_assert_eq(rule, rows[i].rule, "row %zu", i);
         takt_rules_state state = at_rest(&limit);
-        cr_assert_eq(takt_numbers_earliest(&limit, &state, NOW, rows[i].capacity), NOW);
-        cr_assert_eq(takt_numbers_earliest(&limit, &state, NOW, rows[i].capacity + 1), TAKT_NEVER);
+        cr_assert_eq(
+            takt_numbers_earliest(&limit, &state, NOW, takt_amounts_of_cost(rows[i].capacity)),
+            NOW);
+        cr_assert_eq(
+            takt_numbers_earliest(&limit, &state, NOW, takt_amounts_of_cost(rows[i].capacity + 1)),
+            TAKT_NEVER);
     }
 }
 
@@ -301,7 +307,7 @@ Test(limit, exhaust_and_rest_concern_every_rule)
 Test(limit, changed_rules_take_over_from_old_ones)
 {
     static const struct {
-        int64_t before[3], after[3]; /* tokens a day, burst 1, all just used; 0: no more rules */
+        int64_t before[3], after[3]; /* tokens a day, burst 1, all just used; 0: no further rule */
         int64_t next_us;             /* after NOW, when the next token is due */
     } rows[] = {
         {{24}, {24}, HOUR},
@@ -320,9 +326,9 @@ Test(limit, changed_rules_take_over_from_old_ones)
         for (int j = 0; j < 3 && rows[i].after[j]; j++)
             add_rule(&to, rows[i].after[j], DAY, 1);
         takt_rules_state state = at_rest(&from);
-        takt_numbers_commit(&from, &state, NOW, 1);
+        takt_numbers_commit(&from, &state, NOW, takt_amounts_of_cost(1));
         takt_numbers_convert(&from, &to, &state, NOW);
-        int64_t next_us = takt_numbers_earliest(&to, &state, NOW, 1) - NOW;
+        int64_t next_us = takt_numbers_earliest(&to, &state, NOW, takt_amounts_of_cost(1)) - NOW;
         cr_assert_eq(next_us, rows[i].next_us, "row %zu: %" PRId64, i, next_us);
     }
 }

@@ -1,7 +1,7 @@
 /*
- * Slots that workers hand on to more urgent work: when they are asked for, whose are kept, and who
- * gets them.  Worker 1 has less urgent waiters, worker 2 urgent ones; 50/s in a lookahead of 250
- * ms.
+ * Slots that workers hand on to more urgent work: when they are requested, whose slots are kept,
+ * and which worker gets them. Worker 1 has less urgent waiters, worker 2 urgent ones; 50/s and a
+ * lookahead of 250 ms.
  */
 #include "core/offers.h"
 
@@ -26,7 +26,7 @@ static void say_with(int64_t at_us, uint64_t worker, int priority, int64_t count
                         .offer = {NOW + slot_us, cost, priority},
                         .want_count = count > 0};
 
-    claim.wants[0] = (takt_want){count, TAKT_NEVER, 1, priority};
+    claim.wants[0] = (takt_want){count, TAKT_NEVER, 1, priority, {{0}}};
     send_claim(&b, at_us, &claim);
 }
 
@@ -73,7 +73,7 @@ Test(offers, nobody_is_asked_where_that_would_be_of_no_use)
     set_up();
     takt_claim claim = {
         .worker = 2, .seq = ++b.seq, .waiting = 1, .distant = true, .want_count = 1};
-    claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, 0};
+    claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, 0, {{0}}};
     send_claim(&b, MS, &claim);
     cr_assert(!b.award.news, "the answer would come too late");
 }

@@ -1,8 +1,7 @@
 /*
- * More wait than may: who leaves the line, who is told, and what comes of it when the hint is lost.
- *
- * A line is written as "worker:priority:waiters" in its order; a place set aside has an "a" behind
- * it.
+ * More waiters than max_waiting: which leave the line, which workers are woken, and the effect of a
+ * lost hint. A line is written as "worker:priority:waiters" in its order; a place that is set aside
+ * ends in "a".
  */
 #include "core/overflow.h"
 
@@ -25,7 +24,7 @@ static const char *line(void)
     return text;
 }
 
-/* A rate that gives nothing for a long time: nobody is served. */
+/* A rate without a token for a long time: no waiter is served. */
 static void open_full(takt_when_full when_full, int64_t max_waiting)
 {
     open_book(&b, limit_of(1, INT64_C(1000) * SECOND, 1));
@@ -102,7 +101,7 @@ Test(overflow, who_was_counted_is_not_refused)
     expect("4:0:1 1:5:2 2:5:2 3:5:2 4:7:1", 1, 0);
 }
 
-/* The ledger was lost: those who were accepted state themselves again. */
+/* The ledger was lost: workers state their accepted waiters again. */
 Test(overflow, who_was_accepted_stays_when_the_ledger_forgets)
 {
     open_full(TAKT_WHEN_FULL_REFUSE, 2);
@@ -148,8 +147,8 @@ Test(overflow, only_the_less_urgent_make_way)
     expect("8:3:3 1:5:2 2:5:2 3:5:1 6:5:0a 4:7:0a", 0, 63);
 }
 
-/* The worker whose waiters were taken out states them again: they are too many again, and they are
- * its own, though it was served and goes to the back. */
+/* The worker with the dropped waiters states them again: they are too many again, and its own
+ * leave, although it was served and goes to the back. */
 Test(overflow, whose_waiters_were_dropped_is_told_at_its_next_claim)
 {
     open_book(&b, limit_of(10, SECOND, 1));
@@ -188,7 +187,7 @@ Test(overflow, who_has_lost_all_keeps_its_turn)
 Test(overflow, who_is_set_aside_does_not_count)
 {
     fill(TAKT_WHEN_FULL_DROP_OLDEST);
-    say(&b, 3 * SECOND, 2, 5, 1, 2); /* the others did not come when they were told to */
+    say(&b, 3 * SECOND, 2, 5, 1, 2); /* the others did not claim at their times */
     say(&b, 3 * SECOND, 6, 5, 1, 6);
     expect("1:5:2a 2:5:2 3:5:2a 6:5:6 4:7:2a", 0, 0);
     say(&b, 3 * SECOND, 7, 5, 1, 1);
@@ -198,7 +197,7 @@ Test(overflow, who_is_set_aside_does_not_count)
     cr_assert_eq(b.award.refused, 2, "who comes late is the oldest: %s", line());
 }
 
-/* An award names so many workers and no more. */
+/* An award names a bounded number of workers. */
 Test(overflow, as_many_others_lose_waiters_as_an_award_can_name)
 {
     open_full(TAKT_WHEN_FULL_DROP_OLDEST, 12);
@@ -222,7 +221,7 @@ Test(overflow, without_own_waiters_the_oldest_make_way_all_the_same)
     expect("1:5:2 2:5:2 3:5:2 4:7:2", 0, 0);
 }
 
-/* Who comes to the front by what was dropped before it is told so. */
+/* A worker that becomes the head because others were dropped is woken. */
 Test(overflow, the_first_that_is_left_is_hurried)
 {
     open_book(&b, limit_of(1, SECOND, 1));

@@ -1,7 +1,7 @@
 /*
  * Random rules, costs and arrivals, for every algorithm: the promise holds, no slot could have been
- * earlier, room and due are what stepping gives, and a text says all that the state does.  Then
- * several rules of any algorithms on one limit.
+ * earlier, room and due agree with single steps, and a text has the whole state. Then several rules
+ * of any algorithms in one limit.
  */
 #include <string.h>
 
@@ -288,8 +288,8 @@ Test(promises, any_algorithms_hold_on_one_limit)
             if (takt_random_below(&random, 30) == 0)
                 takt_numbers_exhaust(&limit, &state, now_us);
             takt_numbers_take(&limit, &state, now_us, 1 + takt_random_below(&random, capacity),
-                              1 + takt_random_below(&random, 20), now_us + limit.lookahead_us, runs,
-                              &run_count, 8);
+                              TAKT_NO_MORE, 1 + takt_random_below(&random, 20),
+                              now_us + limit.lookahead_us, runs, &run_count, 8);
             cr_assert_eq(pages.pages.trouble, TAKT_PAGES_FINE);
             takt_memory_pages_end(&pages, true);
             count = unfold(runs, run_count, slots, count);

@@ -31,7 +31,7 @@ static void take(book *b, int64_t at_us, int64_t cost)
 {
     int64_t retry_us;
 
-    cr_assert(takt_ledger_try(&b->ledger, NOW + at_us, cost, &retry_us));
+    cr_assert(takt_ledger_try(&b->ledger, NOW + at_us, cost, TAKT_NO_MORE, &retry_us));
 }
 
 Test(settle, what_was_not_used_can_be_taken)
@@ -49,7 +49,7 @@ Test(settle, what_was_not_used_can_be_taken)
         open_book(&b, limit_by(rows[i].algorithm, 100, 100 * SECOND));
         take(&b, 0, 40);
         cr_assert_eq(remaining(&b, 0), 60);
-        takt_ledger_settle(&b.ledger, NOW + rows[i].settled_us, NOW, 1, 40, 10);
+        settle_one(&b.ledger, NOW + rows[i].settled_us, NOW, 40, 10);
         cr_assert_eq(remaining(&b, rows[i].settled_us), rows[i].left, "row %zu: %" PRId64, i,
                      remaining(&b, rows[i].settled_us));
     }
@@ -70,7 +70,7 @@ Test(settle, what_was_used_beyond_is_paid_for)
         takt_standing standing;
         open_book(&b, limit_by(rows[i].algorithm, 100, 100 * SECOND));
         take(&b, 0, 40);
-        takt_ledger_settle(&b.ledger, NOW, NOW, 1, 40, 110);
+        settle_one(&b.ledger, NOW, NOW, 40, 110);
         takt_ledger_peek(&b.ledger, NOW, &standing);
         cr_assert_eq(standing.remaining, rows[i].left, "row %zu", i);
         cr_assert_eq(standing.retry_after_us, rows[i].again_us, "row %zu: %" PRId64, i,
@@ -86,7 +86,7 @@ Test(settle, a_debt_is_owed_in_full)
 
     open_book(&b, limit_by(&takt_token_bucket, 100, 100 * SECOND));
     take(&b, 0, 1);
-    takt_ledger_settle(&b.ledger, NOW, NOW, 1, 1, 1000000);
+    settle_one(&b.ledger, NOW, NOW, 1, 1000000);
     for (int64_t at_us = 0; at_us < 900000 * SECOND; at_us += 100000 * SECOND) {
         takt_ledger_peek(&b.ledger, NOW + at_us, &standing);
         cr_assert_eq(standing.retry_after_us, 999901 * SECOND - at_us, "%" PRId64,
@@ -95,7 +95,7 @@ Test(settle, a_debt_is_owed_in_full)
     cr_assert_eq(remaining(&b, 1000000 * SECOND), 100);
 }
 
-/* It is paid for by the next windows, also by those in which nobody asked for anything. */
+/* The next windows pay the debt, also windows without requests. */
 Test(settle, a_debt_is_carried_into_the_next_windows)
 {
     static const takt_algorithm *const algorithms[] = {&takt_fixed_window, &takt_sliding_log};
@@ -109,19 +109,19 @@ Test(settle, a_debt_is_carried_into_the_next_windows)
             cr_assert_eq(takt_rule_prepare(&limit.rules[0], NULL), 0);
             open_book(&b, limit);
             take(&b, 0, 40);
-            takt_ledger_settle(&b.ledger, NOW, NOW, 1, 40, 250);
+            settle_one(&b.ledger, NOW, NOW, 40, 250);
             for (int period = 0; period < 4; period++)
                 cr_assert_eq(remaining(&b, period * 100 * SECOND), left[period],
                              "row %zu, period %d: %" PRId64, i, period,
                              remaining(&b, period * 100 * SECOND));
             open_book(&b, limit);
             take(&b, 0, 40);
-            takt_ledger_settle(&b.ledger, NOW, NOW, 1, 40, 250);
+            settle_one(&b.ledger, NOW, NOW, 40, 250);
             cr_assert_eq(remaining(&b, 1000 * SECOND), 100, "row %zu: nobody asked", i);
         }
 }
 
-/* A window opens with work: not when what was used beyond becomes known, nor when that is paid. */
+/* A window opens with work: not when an excess becomes known, nor when it is paid. */
 Test(settle, no_window_opens_with_a_debt)
 {
     static const int64_t excess[] = {30, 130};
@@ -134,7 +134,7 @@ Test(settle, no_window_opens_with_a_debt)
         cr_assert_eq(takt_rule_prepare(&limit.rules[0], NULL), 0);
         open_book(&b, limit);
         take(&b, 0, 40);
-        takt_ledger_settle(&b.ledger, NOW + 150 * SECOND, NOW, 1, 40, 40 + excess[i]);
+        settle_one(&b.ledger, NOW + 150 * SECOND, NOW, 40, 40 + excess[i]);
         cr_assert_eq(remaining(&b, from_us + 160 * SECOND), 70);
         take(&b, from_us + 190 * SECOND, 70);
         cr_assert_eq(remaining(&b, from_us + 289 * SECOND), 0, "it opened at 190 s");
@@ -142,7 +142,7 @@ Test(settle, no_window_opens_with_a_debt)
     }
 }
 
-/* Those who want slots ahead get none that a debt would have to wait for. */
+/* Claims for slots ahead get none that would delay the payment of a debt. */
 Test(settle, no_slot_goes_before_a_debt)
 {
     static book b;
@@ -150,7 +150,7 @@ Test(settle, no_slot_goes_before_a_debt)
 
     open_book(&b, limit);
     take(&b, 0, 10);
-    takt_ledger_settle(&b.ledger, NOW, NOW, 1, 10, 25);
+    settle_one(&b.ledger, NOW, NOW, 10, 25);
     say(&b, MS, 1, 5, 1, 100);
     cr_assert_eq(b.given, 5, "of 20 by 250 ms 15 are owed: %" PRId64, b.given);
     cr_assert_eq(b.first_us, 200 * MS);
@@ -170,7 +170,7 @@ Test(settle, a_debt_is_no_jump_of_a_clock)
             takt_standing standing;
             open_book(&b, limit_by(algorithms[i], 100, 100 * SECOND));
             take(&b, 0, 100);
-            takt_ledger_settle(&b.ledger, NOW, NOW, 1, 100, 1100);
+            settle_one(&b.ledger, NOW, NOW, 100, 1100);
             takt_ledger_peek(&b.ledger, NOW - jump_us, &standing);
             cr_assert_geq(standing.retry_after_us, 980 * SECOND, "row %zu: %" PRId64, i,
                           standing.retry_after_us);
@@ -187,14 +187,14 @@ Test(settle, a_reset_forgets_a_debt)
     for (size_t i = 0; i < COUNT(algorithms); i++) {
         static book b;
         open_book(&b, limit_by(algorithms[i], 100, 100 * SECOND));
-        takt_ledger_settle(&b.ledger, NOW, NOW, 1, 1, 1000);
+        settle_one(&b.ledger, NOW, NOW, 1, 1000);
         cr_assert_eq(remaining(&b, 0), 0);
         takt_ledger_reset(&b.ledger, NOW);
         cr_assert_eq(remaining(&b, 0), 100);
     }
 }
 
-/* Half of what a debt takes to be paid under the old numbers, as these are half of the new ones. */
+/* Half of the payment time under the old numbers, as these are half of the new ones. */
 Test(settle, a_debt_is_of_tokens_and_outlives_its_numbers)
 {
     static const takt_algorithm *const algorithms[] = {&takt_token_bucket, &takt_fixed_window,
@@ -207,7 +207,7 @@ Test(settle, a_debt_is_of_tokens_and_outlives_its_numbers)
         newer.revision = 1;
         open_book(&b, limit_by(algorithms[i], 100, 100 * SECOND));
         take(&b, 0, 100);
-        takt_ledger_settle(&b.ledger, NOW, NOW, 1, 100, 1100);
+        settle_one(&b.ledger, NOW, NOW, 100, 1100);
         takt_ledger_adopt(&b.ledger, &newer, NOW);
         takt_ledger_peek(&b.ledger, NOW, &standing);
         cr_assert_geq(standing.retry_after_us, 400 * SECOND, "row %zu: %" PRId64, i,
@@ -229,12 +229,13 @@ Test(settle, a_debt_stands_in_the_text)
         size_t size;
         int64_t before;
         open_book(&b, limit_by(algorithms[i], 100, 100 * SECOND));
-        takt_ledger_settle(&b.ledger, NOW, NOW, 1, 1, 1000);
-        before = takt_numbers_earliest(&b.limit, &b.ledger.state, NOW, 7);
+        settle_one(&b.ledger, NOW, NOW, 1, 1000);
+        before = takt_numbers_earliest(&b.limit, &b.ledger.state, NOW, takt_amounts_of_cost(7));
         size = takt_ledger_encode(&b.ledger, text, sizeof text);
         cr_assert_neq(memchr(text, '!', size), NULL);
         cr_assert_eq(takt_ledger_decode(&b.ledger, &b.limit, &kept, NOW, text, size), 0);
-        cr_assert_eq(takt_numbers_earliest(&b.limit, &b.ledger.state, NOW, 7), before);
+        cr_assert_eq(takt_numbers_earliest(&b.limit, &b.ledger.state, NOW, takt_amounts_of_cost(7)),
+                     before);
         cr_assert_eq(takt_ledger_encode(&b.ledger, again, sizeof again), size);
         cr_assert_arr_eq(text, again, size);
         cr_assert_eq(takt_ledger_expires_at(&b.ledger) >= before, true);
@@ -248,14 +249,14 @@ Test(settle, the_last_slot_is_given_back_whole)
     open_book(&b, limit_of(10, SECOND, 1));
     say(&b, 0, 1, 5, 1, 3);
     cr_assert_eq(b.given, 3, "at 0, 100 and 200 ms");
-    takt_ledger_settle(&b.ledger, NOW + MS, NOW + 200 * MS, 1, 1, 0);
-    takt_ledger_settle(&b.ledger, NOW + MS, NOW, 1, 1, 0); /* others came after it */
+    settle_one(&b.ledger, NOW + MS, NOW + 200 * MS, 1, 0);
+    settle_one(&b.ledger, NOW + MS, NOW, 1, 0); /* others came after it */
     say(&b, MS, 2, 5, 1, 3);
     cr_assert_eq(b.given, 1);
     cr_assert_eq(b.first_us, 200 * MS);
 }
 
-/* A bucket keeps no more than what others can have been served by. */
+/* A bucket keeps only the tokens that other workers may have used since. */
 Test(settle, of_a_slow_rate_little_is_kept)
 {
     static book b;
@@ -264,13 +265,13 @@ Test(settle, of_a_slow_rate_little_is_kept)
     open_book(&b, limit_by(&takt_token_bucket, 2, 2 * DAY));
     take(&b, 0, 1);
     take(&b, 0, 1);
-    takt_ledger_settle(&b.ledger, NOW + SECOND, NOW, 1, 1, 0);
+    settle_one(&b.ledger, NOW + SECOND, NOW, 1, 0);
     takt_ledger_peek(&b.ledger, NOW + SECOND, &standing);
     cr_assert_eq(standing.retry_after_us, TAKT_LOOKAHEAD_US + 1, "%" PRId64,
                  standing.retry_after_us);
 }
 
-/* It ought not to be said twice, nor of what a reset has forgotten. */
+/* A call should not be settled twice, nor after a reset. */
 Test(settle, what_is_not_there_is_not_given_back)
 {
     static book b;
@@ -280,12 +281,12 @@ Test(settle, what_is_not_there_is_not_given_back)
     say(&b, 0, 1, 5, 1, 3);
     cr_assert_eq(b.given, 3, "at 0, 100 and 200 ms");
     for (int i = 0; i < 3; i++)
-        takt_ledger_settle(&b.ledger, NOW + MS, NOW + 200 * MS, 1, 1, 0);
+        settle_one(&b.ledger, NOW + MS, NOW + 200 * MS, 1, 0);
     takt_ledger_peek(&b.ledger, NOW + MS, &standing);
     cr_assert_eq(standing.retry_after_us, 199 * MS);
     takt_ledger_reset(&b.ledger, NOW + 50 * MS);
     take(&b, 50 * MS, 1);
-    takt_ledger_settle(&b.ledger, NOW + 50 * MS, NOW + 100 * MS, 1, 1, 0);
+    settle_one(&b.ledger, NOW + 50 * MS, NOW + 100 * MS, 1, 0);
     takt_ledger_peek(&b.ledger, NOW + 50 * MS, &standing);
     cr_assert_eq(standing.retry_after_us, 100 * MS);
 }
@@ -300,19 +301,19 @@ Test(settle, the_only_slot_of_a_log_is_given_back_whole)
     takt_numbers_begin(&b.ledger.state, &pages.pages);
     takt_ledger_reset(&b.ledger, NOW);
     take(&b, 0, 2);
-    takt_ledger_settle(&b.ledger, NOW + MS, NOW, 1, 2, 0);
+    settle_one(&b.ledger, NOW + MS, NOW, 2, 0);
     cr_assert_eq(remaining(&b, MS), 2);
     take(&b, MS, 1);
     take(&b, 2 * MS, 1);
-    takt_ledger_settle(&b.ledger, NOW + 3 * MS, NOW + 2 * MS, 1, 1, 0);
+    settle_one(&b.ledger, NOW + 3 * MS, NOW + 2 * MS, 1, 0);
     cr_assert_eq(remaining(&b, 3 * MS), 0, "one before it: a token of it stays");
     take(&b, 100 * SECOND + MS, 1);
     cr_assert_eq(remaining(&b, 100 * SECOND + MS), 0);
     takt_memory_pages_close(&pages);
 }
 
-/* Whatever the entry: as if the log had been written with the real costs; only that where others
- * count a token of it stays. */
+/* For each entry: the log is as if it had been written with the real costs; only one token of a
+ * call stays, if later entries count it. */
 Test(settle, each_entry_of_a_log_is_given_back)
 {
     uint64_t random = test_seed(5);
@@ -332,14 +333,14 @@ Test(settle, each_entry_of_a_log_is_given_back)
             now_us += 1 + takt_random_below(&random, SECOND / 4);
             for (int i = 0; i < count; i++)
                 sum += slots[i].slot_us > now_us - 100 * SECOND ? slots[i].cost : 0;
-            cr_assert_eq(takt_ledger_try(&b.ledger, now_us, cost, &retry_us), sum + cost <= 2000,
-                         "round %d, slot %d", round, count);
+            cr_assert_eq(takt_ledger_try(&b.ledger, now_us, cost, TAKT_NO_MORE, &retry_us),
+                         sum + cost <= 2000, "round %d, slot %d", round, count);
             if (sum + cost <= 2000)
                 slots[count++] = (taken){now_us, cost};
             if (takt_random_below(&random, 2)) {
                 taken *slot = &slots[count - 1 - takt_random_below(&random, takt_min(count, 900))];
                 int64_t actual = 1 + takt_random_below(&random, slot->cost);
-                takt_ledger_settle(&b.ledger, now_us, slot->slot_us, 1, slot->cost, actual);
+                settle_one(&b.ledger, now_us, slot->slot_us, slot->cost, actual);
                 given_back += actual < slot->cost;
                 slot->cost = actual;
             }
@@ -350,7 +351,7 @@ Test(settle, each_entry_of_a_log_is_given_back)
     }
 }
 
-/* A slot to come is given back, and what it waited for counts until then all the same. */
+/* A future slot is given back: its wait still counts until then. */
 Test(settle, what_was_to_come_is_taken_again_when_it_was_due)
 {
     static const struct {
@@ -374,12 +375,13 @@ Test(settle, what_was_to_come_is_taken_again_when_it_was_due)
         cr_assert_eq(takt_rule_prepare(&limit.rules[0], NULL), 0);
         open_book(&b, limit);
         take(&b, 0, 1);
-        due_us = takt_numbers_earliest(&b.limit, &b.ledger.state, NOW, 1) - NOW;
+        due_us =
+            takt_numbers_earliest(&b.limit, &b.ledger.state, NOW, takt_amounts_of_cost(1)) - NOW;
         for (int again = 0; again < 3; again++) {
             say(&b, due_us - SECOND / 2, 1, 5, 1, 1);
             cr_assert_eq(b.given, 1, "row %zu", i);
             cr_assert_eq(b.first_us, due_us, "row %zu: %" PRId64, i, b.first_us);
-            takt_ledger_settle(&b.ledger, NOW + due_us - SECOND / 2, NOW + due_us, 1, 1, 0);
+            settle_one(&b.ledger, NOW + due_us - SECOND / 2, NOW + due_us, 1, 0);
         }
     }
 }
@@ -389,7 +391,7 @@ Test(settle, the_promise_holds_with_real_costs)
 {
     uint64_t random = test_seed(7);
 
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < (int)test_rounds(300); round++) {
         static taken slots[2000];
         int64_t burst = 1 + takt_random_below(&random, 40), now_us = NOW, given_back = 0;
         takt_numbers limit = limit_of(1 + takt_random_below(&random, 30), SECOND, burst);
@@ -402,11 +404,10 @@ Test(settle, the_promise_holds_with_real_costs)
             now_us += takt_random_below(&random, 3) ? 0 : takt_random_below(&random, SECOND);
             if (takt_random_below(&random, 2) && settled < count && slots[settled].cost > 0) {
                 int64_t actual = takt_random_below(&random, slots[settled].cost + 1);
-                takt_ledger_settle(&b.ledger, now_us, slots[settled].slot_us, 1,
-                                   slots[settled].cost, actual);
+                settle_one(&b.ledger, now_us, slots[settled].slot_us, slots[settled].cost, actual);
                 given_back += slots[settled].cost - actual;
                 slots[settled].cost = actual;
-            } else if (takt_ledger_try(&b.ledger, now_us, cost, &retry_us)) {
+            } else if (takt_ledger_try(&b.ledger, now_us, cost, TAKT_NO_MORE, &retry_us)) {
                 slots[count++] = (taken){now_us, cost};
             }
         }
@@ -421,7 +422,7 @@ Test(settle, the_promise_holds_where_calls_last)
 {
     uint64_t random = test_seed(8);
 
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < (int)test_rounds(300); round++) {
         int64_t burst = 1 + takt_random_below(&random, 40), now_us = NOW;
         int64_t lasts_us = 1 + takt_random_below(&random, 3 * SECOND);
         int idle = (int)takt_random_below(&random, 3), settled = 0;
@@ -438,14 +439,14 @@ Test(settle, the_promise_holds_where_calls_last)
             for (; settled < b.slot_count && b.slots[settled].slot_us + lasts_us <= now_us;
                  settled++) {
                 actual = takt_random_below(&random, b.slots[settled].cost + 1);
-                takt_ledger_settle(&b.ledger, now_us, b.slots[settled].slot_us, 1,
-                                   b.slots[settled].cost, actual);
+                settle_one(&b.ledger, now_us, b.slots[settled].slot_us, b.slots[settled].cost,
+                           actual);
                 given_back += b.slots[settled].cost - actual;
                 b.slots[settled].cost = actual;
             }
             if (takt_random_below(&random, 2))
                 say(&b, now_us - NOW, 1, 5, cost, 1 + takt_random_below(&random, 3));
-            else if (takt_ledger_try(&b.ledger, now_us, cost, &retry_us))
+            else if (takt_ledger_try(&b.ledger, now_us, cost, TAKT_NO_MORE, &retry_us))
                 b.slots[b.slot_count++] = (taken){now_us, cost};
         }
         cr_assert_gt(given_back, 0);

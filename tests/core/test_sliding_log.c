@@ -1,6 +1,6 @@
 /*
- * The exact log: what leaves when, in closed form however long the log is, what it keeps in how
- * much room, and what a block, a foreign clock, changed numbers and damaged pages make of it.
+ * The exact log: which tokens leave when, in closed form for any length of the log, its size, and
+ * the effects of a block, a clock that jumps, changed numbers and damaged pages.
  */
 #include "base/random.h"
 #include "core/promises.h"
@@ -32,10 +32,13 @@ Test(sliding_log, two_rules_and_five_earlier_tokens)
         limit.rules[1] = log_of(5, MINUTE);
         takt_numbers_rest(&limit, &state, CLOCK(12, 33, 0));
         for (size_t j = 0; j < COUNT(earlier); j++) {
-            cr_assert_eq(takt_numbers_earliest(&limit, &state, earlier[j], 1), earlier[j]);
-            takt_numbers_commit(&limit, &state, earlier[j], 1);
+            cr_assert_eq(takt_numbers_earliest(&limit, &state, earlier[j], takt_amounts_of_cost(1)),
+                         earlier[j]);
+            takt_numbers_commit(&limit, &state, earlier[j], takt_amounts_of_cost(1));
         }
-        cr_expect_eq(takt_numbers_earliest(&limit, &state, rows[i].asked_us, 1), rows[i].slot_us);
+        cr_expect_eq(
+            takt_numbers_earliest(&limit, &state, rows[i].asked_us, takt_amounts_of_cost(1)),
+            rows[i].slot_us);
         takt_memory_pages_close(&pages);
     }
 }
@@ -176,7 +179,7 @@ static void count_drop(takt_pages *pages, int book, int64_t number)
 /* A full log, from which each token waits: what a token costs must not depend on the limit. */
 Test(sliding_log, a_token_costs_the_same_however_large_the_limit)
 {
-    static const int64_t limits[] = {100, 10000, 1000000};
+    const int64_t limits[] = {100, 10000, (int64_t)test_rounds(1000000)};
     int64_t gets[COUNT(limits)], pages[COUNT(limits)];
 
     for (size_t i = 0; i < COUNT(limits); i++) {
@@ -202,7 +205,7 @@ Test(sliding_log, a_token_costs_the_same_however_large_the_limit)
     cr_expect_leq(gets[0], 10000 * 8);
 }
 
-/* A long log, asked for what is far from its front: some halvings, not a walk. */
+/* A long log, queried far from its front: a binary search, not a walk. */
 Test(sliding_log, due_and_room_halve_their_way)
 {
     enum { LIMIT = 100000 };
@@ -288,11 +291,12 @@ Test(sliding_log, logs_keep_their_books)
     after.rules[0] = log_of(100, HOUR);
     takt_numbers_rest(&before, &state, NOW);
     for (int64_t n = 0; n < 600; n++)
-        takt_numbers_commit(&before, &state, NOW + n, 1);
+        takt_numbers_commit(&before, &state, NOW + n, takt_amounts_of_cost(1));
     cr_expect_neq(state.rules[0].log.book, state.rules[1].log.book);
     takt_numbers_convert(&before, &after, &state, NOW + 600);
     cr_expect_eq(takt_log_held(&state.rules[1].log), 600);
-    cr_expect_eq(takt_numbers_earliest(&after, &state, NOW + 600, 1), NOW + HOUR + 500);
+    cr_expect_eq(takt_numbers_earliest(&after, &state, NOW + 600, takt_amounts_of_cost(1)),
+                 NOW + HOUR + 500);
     after.rules[0] = rule_by(&takt_gcra, 100, SECOND);
     before.rules[0] = log_of(100, HOUR);
     before.rules[1] = log_of(600, SECOND);

@@ -203,8 +203,8 @@ Test(sliding_window, a_late_burst_holds_back_the_next_window)
     let_go(&k);
 }
 
-/* Whoever always takes what there is gets the limit less one in each window, after a late start as
- * well. */
+/* A worker that always takes every token gets the limit minus one in each window, also after a late
+ * start. */
 Test(sliding_window, a_late_start_costs_nothing_in_the_long_run)
 {
     static const int64_t past_us[] = {0, 10 * SECOND, 30 * SECOND, 59 * SECOND};

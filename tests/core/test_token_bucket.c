@@ -70,7 +70,7 @@ Test(token_bucket, names_change_and_the_state_stays)
             after.rules[0] = rule_by(algorithms[to], 10, SECOND);
             takt_numbers_begin(&state, NULL);
             takt_numbers_rest(&before, &state, NOW);
-            takt_numbers_commit(&before, &state, NOW, 1);
+            takt_numbers_commit(&before, &state, NOW, takt_amounts_of_cost(1));
             takt_numbers_convert(&before, &after, &state, NOW);
             cr_expect_eq(state.rules[0].gcra.tat.us, NOW + 100 * MS, "%d to %d", from, to);
         }

@@ -1,7 +1,7 @@
 /*
  * Rules that count requests beside rules that count tokens: both hold, the scarce one is used up,
- * and neither small nor large requests are starved.  Time is virtual: every worker always wants
- * more, and claims when it is told to.
+ * and neither small nor large requests starve. Time is virtual: each worker always wants more, and
+ * claims at its announced times.
  */
 #include "core/books.h"
 
@@ -92,7 +92,7 @@ static void claim_for(fleet *f, int index, int64_t at_us)
                         .want_count = WAITERS};
 
     for (int i = 0; i < WAITERS; i++)
-        claim.wants[i] = (takt_want){1, TAKT_NEVER, self->costs[i], TAKT_PRIORITY_DEFAULT};
+        claim.wants[i] = (takt_want){1, TAKT_NEVER, self->costs[i], TAKT_PRIORITY_DEFAULT, {{0}}};
     send_claim(&f->book, at_us, &claim);
     for (int i = first; i < f->book.slot_count; i++)
         serve(f, self, (int32_t)f->book.slots[i].cost);
@@ -170,14 +170,15 @@ Test(units, both_quotas_hold_and_the_scarce_one_is_used)
             run_fleet(&f);
             cr_expect_geq(1000 * all_of(&f, rows[i].scarce), 970 * MINUTES * quotas[rows[i].scarce],
                           "%s, %s", rows[i].name, algorithms[j]->name);
-            for (int unit = 0; unit < TAKT_UNITS && algorithms[j] == &takt_sliding_log; unit++)
+            for (int unit = 0; unit <= TAKT_UNIT_REQUESTS && algorithms[j] == &takt_sliding_log;
+                 unit++)
                 cr_expect_leq(most_in_a_minute(&f, (takt_unit)unit), quotas[unit], "%s, unit %d",
                               rows[i].name, unit);
         }
 }
 
-/* One worker needs requests most and the other one tokens.  A turn is at least one request, however
- * large, so the large ones get more of the tokens; the small ones go on. */
+/* One worker needs mostly requests and the other one tokens. A turn is at least one request of any
+ * size, so large requests get more of the tokens; small ones do not starve. */
 Test(units, neither_small_nor_large_requests_are_starved)
 {
     static const int32_t costs[2][2] = {{50, 50}, {8000, 8000}};
@@ -195,7 +196,7 @@ Test(units, neither_small_nor_large_requests_are_starved)
     }
 }
 
-/* What a vendor says of one unit leaves the other as it is. */
+/* A vendor's remaining count of one unit does not change the other unit. */
 Test(units, each_is_lowered_by_itself)
 {
     takt_numbers numbers = requests_and_tokens(&takt_gcra, 60, 60000);

@@ -7,8 +7,8 @@
 #include "base/random.h"
 #include "core/promises.h"
 #include "core/window.h"
-#include "zone/zone_load.h"
 #include "seed.h"
+#include "zone/zone_load.h"
 
 static int64_t utc(int year, int month, int day, int hour, int minute)
 {
@@ -71,7 +71,7 @@ Test(window, local_days)
     }
 }
 
-/* 800 a day until midnight there, whatever the day's length. */
+/* 800 a day until local midnight, for days of every length. */
 Test(window, a_quota_is_reset_at_midnight_pacific)
 {
     kept k;

@@ -1,5 +1,5 @@
 /*
- * test_key_hash.c: the hashes of keys, where their secret comes from, and what is refused.
+ * test_key_hash.c: hashes of keys, the sources of their secret, and errors.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static void begin(void)
 
 TestSuite(key_hash, .init = begin);
 
-/* The rows are what Python's hmac says of them. */
+/* The rows come from Python's hmac. */
 Test(key_hash, is_hmac_sha_256_of_limit_and_key)
 {
     cr_expect_str_eq(hash_of("mail", "ann@example.org"), "#3796feccaa56f1dd283b515d881ba815");
@@ -73,7 +73,7 @@ static unsigned char *no_memory(const EVP_MD *digest, const void *key, int key_s
     return NULL;
 }
 
-/* Bytes that nobody wrote would be the name of a ledger of its own. */
+/* Uninitialised bytes would name a ledger of their own. */
 Test(key_hash, fails_without_memory)
 {
     char hash[TAKT_KEY_HASH_SIZE];

@@ -1,6 +1,6 @@
 /*
- * test_sha256.c: SHA-256 by the examples of NIST, and around the ends of blocks by what sha256sum
- * says.
+ * test_sha256.c: SHA-256 with the examples of NIST, and around block ends with the output of
+ * sha256sum.
  */
 #include <criterion/criterion.h>
 #include <string.h>

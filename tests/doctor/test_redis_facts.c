@@ -24,7 +24,7 @@ static void on_finding(void *data, const takt_finding *finding)
                          takt_finding_level_name(finding->level), finding->subject, finding->text);
 }
 
-static const char *tell(struct told *told, const char *info)
+static const char *tell_awaiting(struct told *told, const char *info, int awaited)
 {
     takt_redis_facts facts;
 
@@ -33,8 +33,13 @@ static const char *tell(struct told *told, const char *info)
     told->checkup.data = told;
     takt_redis_facts_init(&facts);
     takt_redis_facts_info(&facts, info, strlen(info));
-    takt_redis_facts_tell(&facts, &told->checkup, "redis://h:1/0");
+    takt_redis_facts_tell(&facts, &told->checkup, "redis://h:1/0", awaited);
     return told->text;
+}
+
+static const char *tell(struct told *told, const char *info)
+{
+    return tell_awaiting(told, info, 0);
 }
 
 #define SOUND                                                                                      \
@@ -58,7 +63,7 @@ Test(redis_facts, means)
         {SOUND "redis_version:10.0\r\n", "ok server: Redis 10.0 at", 0},
         {SOUND "redis_mode:sentinel\r\n", "error server: redis://h:1/0 is a Sentinel",
          TAKT_E_STORE},
-        {SOUND "redis_mode:cluster\r\n", "ok cluster: it is a node of a cluster", 0},
+        {SOUND "redis_mode:cluster\r\nrole:slave\r\n", "ok role: it is a replica; takt goes to", 0},
         {SOUND "rdb_last_bgsave_status:err\r\n", "warning disk: its last save to disk failed", 0},
         {SOUND "aof_last_write_status:err\r\n", "warning disk: its last save to disk failed", 0},
         {SOUND "loading:1\r\n", "error role: it is still loading", TAKT_E_STORE},
@@ -88,6 +93,32 @@ Test(redis_facts, means)
     }
 }
 
+Test(redis_facts, awards_that_wait_for_replicas)
+{
+    static const struct {
+        const char *info, *says;
+        int awaited, code;
+    } table[] = {
+        {SOUND, "error failover: replicas: 0; replicas=1 in the URL waits for 1", 1, TAKT_E_STORE},
+        {SOUND "connected_slaves:1\r\n", "error failover: replicas: 1; replicas=2", 2,
+         TAKT_E_STORE},
+        {SOUND "connected_slaves:1\r\n",
+         "ok failover: replicas: 1; an award waits for 1 of them: no failover loses one", 1, 0},
+        {SOUND "connected_slaves:2\r\n", "note failover: replicas: 2; an award waits for 1 of", 1,
+         0},
+        {SOUND "connected_slaves:2\r\n", "note failover: replicas: 2; awards do not wait", 0, 0},
+        {SOUND "connected_slaves:0\r\nredis_mode:cluster\r\n", "ok role: it is a primary", 1, 0},
+    };
+    struct told told;
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        cr_expect(strstr(tell_awaiting(&told, table[i].info, table[i].awaited), table[i].says) !=
+                      NULL,
+                  "row %zu: wanted \"%s\" in\n%s", i, table[i].says, told.text);
+        cr_expect_eq(told.checkup.code, table[i].code, "row %zu: %d", i, told.checkup.code);
+    }
+}
+
 /* What cannot be seen is not taken for bad, nor for good. */
 Test(redis_facts, nothing_is_made_up)
 {
@@ -105,7 +136,7 @@ Test(redis_facts, long_values_are_cut)
     cr_expect(strlen(tell(&told, info)) < 400);
 }
 
-/* An answer that is late tells nothing of a clock. */
+/* A late answer says nothing about a clock. */
 Test(redis_facts, clocks)
 {
     static const struct {

@@ -28,7 +28,7 @@ __attribute__((constructor)) static void begin(void)
         close(fd);
     }
     if (memory == MAP_FAILED)
-        abort(); /* a server whose clock is right would pass for one whose clock is not */
+        abort(); /* otherwise a server with a right clock would pass for one with a wrong clock */
     shift = memory;
 }
 

@@ -16,5 +16,7 @@ extern const struct fault long_faults[]; /* each list ends with NULL */
 extern const struct fault server_faults[];
 extern const struct fault connection_faults[];
 extern const struct fault clock_faults[];
+extern const struct fault cluster_faults[];
+extern const struct fault heavy_faults[]; /* each takes a minute of a processor */
 
 #endif

@@ -1,15 +1,12 @@
 /*
  * faults_clock.c: servers with a wrong clock, and a server whose clock jumps.
  */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "faults/faults.h"
+#include "faults/server_clock.h"
 
 #define WORKERS  4
 #define ANYWHERE 32
@@ -18,53 +15,41 @@
 
 static _Atomic int64_t *shift; /* what the server's clock is ahead */
 
+static void know_shift(struct fleet *fleet, int64_t shift_us)
+{
+    for (int i = 0; i < LEDGERS_MAX; i++)
+        atomic_store(&fleet->notes->shift_us[i], shift_us);
+}
+
 static void set_shift(struct fleet *fleet, int64_t shift_us)
 {
-    atomic_store(&fleet->notes->shift_us, CLOCK_UNSTEADY);
+    know_shift(fleet, CLOCK_UNSTEADY);
     atomic_store(shift, shift_us);
 }
 
 static void begin(struct fleet *fleet, int64_t shift_us)
 {
-    const char *shim = getenv("TAKT_CLOCK_SHIM");
-    char path[96];
-    int fd;
-
-    if (shim == NULL)
-        fleet_fail("$TAKT_CLOCK_SHIM does not name the clock shim");
     server_directory(&fleet->server);
-    snprintf(path, sizeof path, "%s/clock", fleet->server.directory);
-    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0 || ftruncate(fd, sizeof *shift) < 0)
-        fleet_fail("%s cannot be made", path);
-    shift = mmap(NULL, sizeof *shift, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
+    shift = server_clock_begin(&fleet->server);
     set_shift(fleet, shift_us);
-    setenv("LD_PRELOAD", shim, 1);
-    setenv("TAKT_TEST_CLOCK", path, 1);
     server_start_tcp(&fleet->server, false, NULL);
-    unsetenv("LD_PRELOAD");
+    server_clock_end();
     snprintf(fleet->url, sizeof fleet->url, "%s", fleet->server.url);
 }
 
-/* The server's own clock, as scripts read it, is where it was put. */
 static void check_clock(const struct fleet *fleet)
 {
-    const char *answer = server_say(&fleet->server, "EVAL \"return redis.call('TIME')[1]\" 0");
-    int64_t seconds = 0, ahead_s;
+    int64_t off_us = server_clock_ahead_us(&fleet->server) - atomic_load(shift);
 
-    if (sscanf(answer, "$%*d\r\n%" SCNd64, &seconds) != 1)
-        fleet_fail("TIME: %s", answer);
-    ahead_s = seconds - notes_wall_us() / 1000000 - atomic_load(shift) / 1000000;
-    if (ahead_s < -5 || ahead_s > 5)
-        fleet_fail("the server's clock is %" PRId64 " s from where it was put", ahead_s);
+    if (off_us < -5000000 || off_us > 5000000)
+        fleet_fail("the server's clock is %" PRId64 " us from where it was put", off_us);
 }
 
 static void wrong(struct fleet *fleet, const char *name, int64_t shift_us)
 {
     begin(fleet, shift_us);
     check_clock(fleet);
-    atomic_store(&fleet->notes->shift_us, shift_us);
+    know_shift(fleet, shift_us);
     fleet_work(fleet, WORKERS, ANYWHERE);
     fleet_await_grants(fleet, 4000);
     fleet_close(fleet, name);
@@ -128,6 +113,7 @@ static void jump(struct fleet *fleet, const char *name, const int *places, int c
     begin_phases(fleet);
     fleet->allowance.ahead_us = LOOKAHEAD_US;
     fleet->options.timeout_us = NO_TIMEOUT_US;
+    fleet->options.may_lose_pages = true;
     fleet_work(fleet, WORKERS, ANYWHERE);
     fleet_await_grants(fleet, 2000);
     calm_us = longest_stall_us(fleet);

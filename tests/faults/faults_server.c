@@ -177,8 +177,7 @@ static void full(struct fleet *fleet, const char *name)
     fleet_close(fleet, name);
 }
 
-/* It goes on until all faults together, those that have ended meanwhile, have seen enough claims.
- */
+/* Continues until all faults together, including those that have ended, have made enough claims. */
 static void without_scripts(struct fleet *fleet, const char *name)
 {
     begin(fleet, NULL);
@@ -197,8 +196,8 @@ static void without_scripts(struct fleet *fleet, const char *name)
 
 /* ---- another one in its place ---------------------------------------------------------------- */
 
-/* Workers find it by way of the proxy, as by a name whose address moves.  While it still is a
- * replica it refuses to write. */
+/* Workers reach it through the proxy, like a name whose address moves. While it is still a replica
+ * it refuses to write. */
 static void promoted(struct fleet *fleet, const char *name)
 {
     static char port[16];
@@ -216,7 +215,7 @@ static void promoted(struct fleet *fleet, const char *name)
         fleet_pause(10);
     fleet_work(fleet, WORKERS, ANYWHERE);
     fleet_await_grants(fleet, 1000);
-    server_say(&fleet->replica, "REPLICAOF 127.0.0.1 1"); /* it hears nothing any more */
+    server_say(&fleet->replica, "REPLICAOF 127.0.0.1 1"); /* it receives no more messages */
     fleet_await_grants(fleet, 500);
 
     told = fleet_told(fleet);

@@ -26,6 +26,7 @@ static void end_all(void)
         if (own.workers[i] > 0)
             kill(own.workers[i], SIGKILL);
     proxy_stop(&own.proxy);
+    cluster_stop(&own.cluster);
     if (own.replica.directory[0] != '\0')
         server_stop(&own.replica);
     if (own.server.directory[0] != '\0')
@@ -45,7 +46,7 @@ _Noreturn void fleet_fail(const char *format, ...)
     exit(1);
 }
 
-/* How things stand, for one who wonders what did not come. */
+/* The state of the fleet, to explain a test that waits in vain. */
 static void out_of_time(int signal)
 {
     (void)signal;
@@ -124,7 +125,7 @@ void fleet_pause(int64_t ms)
         continue;
 }
 
-/* A worker that has ended will not do what is awaited. */
+/* A worker that has ended will not do what the test waits for. */
 static void check_workers(const struct fleet *fleet)
 {
     int status;
@@ -134,7 +135,7 @@ static void check_workers(const struct fleet *fleet)
             fleet_fail("worker %d has ended with status 0x%x", i, (unsigned)status);
 }
 
-/* Until somebody says that something has changed; also looks by itself now and then. */
+/* Waits until a worker reports a change; also looks by itself now and then. */
 static void await_change(struct fleet *fleet)
 {
     struct timespec until;
@@ -182,7 +183,7 @@ static bool all_were_held(const struct fleet *fleet, int limit)
     return false;
 }
 
-/* That no more permits are held than there are tells nothing where all of them never are. */
+/* The check of held permits proves nothing unless all of them are held at some time. */
 static void await_all_held(struct fleet *fleet)
 {
     for (int limit = 0; limit < limit_count; limit++)

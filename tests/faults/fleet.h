@@ -12,6 +12,7 @@
 #include "faults/notes.h"
 #include "faults/proxy.h"
 #include "faults/worker.h"
+#include "store/redis/cluster.h"
 #include "store/redis/server.h"
 
 #define PHASES_MAX 8
@@ -23,6 +24,7 @@ struct clock_phase {
 
 struct fleet {
     struct server server, replica;
+    struct cluster cluster;
     struct proxy proxy;
     struct notes *notes;
     struct worker_options options;
@@ -36,7 +38,7 @@ struct fleet {
     int64_t longest_return_us;
     int64_t told_at_us; /* when fleet_told was called last */
     int64_t longest_notice_us;
-    int64_t claims_min; /* in all processes; 0: whatever there are */
+    int64_t claims_min; /* in all processes; 0: unlimited */
 };
 
 #define CASE_SECONDS_MAX 1200               /* of which nothing should need more than a fraction */
@@ -59,27 +61,26 @@ void fleet_await_grants(struct fleet *fleet, int64_t more);
 /* Returns when each permit of each ledger has been taken twice, on the average. */
 void fleet_await_permits(struct fleet *fleet);
 
-/* What each worker was told so far; to be asked just before a fault.  Returns when none of them has
- * lost its store, since one that has (on a busy machine an answer may be late) is not told again.
- */
+/* The events of each worker so far, to be read just before a fault. Returns when no worker has lost
+ * its store: such a worker (an answer may be late on a busy machine) gets no second event. */
 struct told {
     int lost[WORKERS_MAX], back[WORKERS_MAX];
 };
 struct told fleet_told(struct fleet *fleet);
 
-/* Returns when each worker was told that its store is lost, resp. back, more often than `before`
- * says; how long that was is noted, from fleet_told on, resp. from now on. */
+/* Returns when each worker has had more events of a lost store, or of one that is back, than
+ * `before`. Notes how long that took, from fleet_told on, or from now on. */
 void fleet_await_lost(struct fleet *fleet, struct told before);
 void fleet_await_back(struct fleet *fleet, struct told before);
 
-/* How often something is done: less often where $TAKT_FAULTS_PERCENT says so. */
+/* The number of rounds: fewer with a lower $TAKT_FAULTS_PERCENT. */
 int fleet_times(int times);
 
 /* The next `ms` of a fault that has a rhythm of its own. */
 void fleet_pause(int64_t ms);
 
-/* Returns when all permits of each limit were in use at once and every worker has come to its end.
- * Checks all that they noted, tells the figures and ends all. */
+/* Returns when all permits of each limit were in use at once and every worker has ended. Checks all
+ * notes, prints the figures and ends all processes. */
 void fleet_close(struct fleet *fleet, const char *name);
 
 /* Calls to the store: of this fleet and of all that are closed. */

@@ -97,10 +97,10 @@ static int64_t beyond(const struct rule *rule, struct allowance allowance)
 }
 
 /*
- * In any interval: tokens <= burst + d / T, T being period / tokens, and d in microseconds that
- * were rounded up.  With C the sum of the costs: C(j) - C(i - 1) <= burst + (s(j) - s(i) + 1) / T
- * for all i <= j, which is C(j) * period - s(j) * tokens <= the least of (C(i - 1) * period - s(i)
- * * tokens) so far + burst * period + tokens.
+ * In any interval: tokens <= burst + d / T, where T is period / tokens, and d is in microseconds
+ * that were rounded up. With C as the sum of the costs: C(j) - C(i - 1) <= burst + (s(j) - s(i) +
+ * 1) / T for all i <= j. Hence C(j) * period - s(j) * tokens <= the minimum of (C(i - 1) * period -
+ * s(i) * tokens) so far + burst * period + tokens.
  */
 static int64_t broken_gcra(const struct rule *rule, const struct slot *slots, int64_t count,
                            int64_t more)

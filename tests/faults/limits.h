@@ -15,7 +15,7 @@
 struct rule {
     enum { GCRA, LOG, WINDOW } kind;
     int64_t tokens, period_us, burst;
-    const char *rate, *burst_text; /* the same, as a policy says it */
+    const char *rate, *burst_text; /* the same rule, as a policy writes it */
 };
 
 struct limit {
@@ -54,7 +54,7 @@ struct allowance {
     int64_t ahead_us;
 };
 
-/* Sorts the slots and checks them all.  False: `text` tells which rule was broken. */
+/* Sorts the slots and checks them all. False: `text` names the broken rule. */
 bool limits_hold(struct slot *slots, int64_t count, struct allowance allowance, char *text,
                  size_t size);
 

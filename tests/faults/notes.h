@@ -1,7 +1,7 @@
 /*
- * notes.h: what the workers of a fault test note, in memory that they share with the test: each
- * slot that they used, and what they were told.  A worker that is killed has noted all that its
- * callbacks were given, but for the one it was in.
+ * notes.h: the notes of the workers of a fault test, in memory that they share with the test: each
+ * slot that they used, and their events. A killed worker has noted everything that its callbacks
+ * received, except for a callback under way.
  */
 #ifndef TAKT_TESTS_FAULTS_NOTES_H
 #define TAKT_TESTS_FAULTS_NOTES_H
@@ -30,7 +30,7 @@ struct worker_notes {
     atomic_llong grants, given_up;
     atomic_llong wanted;                 /* the test wants to know when there are so many grants */
     atomic_llong calls;                  /* to the store */
-    atomic_llong calls_before;           /* of those that ran in this place before */
+    atomic_llong calls_before;           /* of earlier workers at this index */
     atomic_int lost, back;               /* events */
     atomic_int code;                     /* of the last loss */
     atomic_llong lost_at_us, back_at_us; /* monotonic */
@@ -41,18 +41,19 @@ struct worker_notes {
 };
 
 struct notes {
-    sem_t changed;         /* posted when `wanted` is reached, and for each event */
-    atomic_bool stopping;  /* no new waiters; who waits is served */
-    atomic_llong shift_us; /* what the server's clock is ahead of this host's; CLOCK_UNSTEADY: it
-                              changes, so that who is early cannot be told */
+    sem_t changed;        /* posted when `wanted` is reached, and for each event */
+    atomic_bool stopping; /* no new waiters; the present ones are served */
+    /* How far the clock of a ledger's server is ahead of this host's; CLOCK_UNSTEADY: it changes,
+     * so that an early slot cannot be recognised. */
+    atomic_llong shift_us[LEDGERS_MAX];
     struct permits permits;
     struct worker_notes workers[WORKERS_MAX];
 };
 
 struct notes *notes_open(void);
 
-/* This host's wall clock, as far as it was ever seen to be: whoever sets it back meanwhile makes no
- * slot look early that was awarded before. */
+/* The highest time of this host's wall clock so far: a clock that is set back must not make earlier
+ * slots look early. */
 int64_t notes_wall_us(void);
 int64_t notes_monotonic_us(void);
 

@@ -21,8 +21,8 @@ void permits_renewed(struct permits *permits, int worker, int ledger, const takt
                      queue->holding.leased_until_us);
 }
 
-/* What all hold at one instant: who is held up while it adds them up could find a permit with the
- * one who had it and again with the one who was given it next. */
+/* The permits of all workers at one instant. A worker that is delayed while it adds them up could
+ * count a permit twice: for its old and for its new holder. */
 static long long held_by_all(struct permits *permits, int ledger)
 {
     long long all;

@@ -1,9 +1,8 @@
 /*
- * permits.h: what the workers of a fault test hold, in memory that they share: how many live
- * holders a ledger's permits have at any instant.
- *
- * A worker is counted from the callback on until it gives the permit back or is told that it is
- * lost, and no longer than its lease as it knows it: nobody else may have been given it by then.
+ * permits.h: the permits that workers of a fault test hold, in memory that they share: how many
+ * live holders a ledger's permits have at any instant. A worker counts from the callback until it
+ * releases the permit or gets the event of its loss, and no longer than its lease as it knows it:
+ * no other worker may have the permit before.
  */
 #ifndef TAKT_TESTS_FAULTS_PERMITS_H
 #define TAKT_TESTS_FAULTS_PERMITS_H
@@ -13,7 +12,7 @@
 
 #include "faults/limits.h"
 
-#define HOLDERS_MAX 8 /* workers */
+#define HOLDERS_MAX 16 /* workers */
 
 struct permits {
     atomic_uint changes; /* one before each permit is taken, one after each is given back */
@@ -24,13 +23,13 @@ struct permits {
     atomic_llong taken[LEDGERS_MAX]; /* how often */
 };
 
-/* A worker begins: what the one before it in this place held is nobody's. */
+/* A worker begins: the permits of the earlier worker at its index have no holder. */
 void permits_begin(struct permits *permits, int worker);
 
 void permits_taken(struct permits *permits, int worker, int ledger, const takt_permit *permit);
 void permits_given_back(struct permits *permits, int worker, int ledger);
 
-/* The worker has been heard of, as long as that permit is its own. */
+/* A worker had an answer, while it holds that permit. */
 void permits_renewed(struct permits *permits, int worker, int ledger, const takt_permit *permit);
 
 #endif

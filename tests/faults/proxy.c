@@ -126,7 +126,7 @@ static void on_timer(uv_timer_t *timer)
     hand_on(TAKT_HOLDER(timer, struct lane, timer));
 }
 
-/* How much of a chunk goes on now; false: the connection is to be cut behind that. */
+/* How much of a chunk is passed on now; false: cut the connection after it. */
 static bool portion(const struct lane *lane, const struct chunk *chunk, size_t *size)
 {
     struct link *link = lane->link;
@@ -314,7 +314,7 @@ static void on_control(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer
     (void)stream;
     (void)buffer;
     if (size < 0)
-        _exit(0); /* who started us has ended */
+        _exit(0); /* our parent has ended */
     look();
 }
 
@@ -344,7 +344,7 @@ void proxy_start(struct proxy *proxy, const char *target)
 
     must(listener >= 0 && bind(listener, (struct sockaddr *)&address, size) == 0, "bind");
     must(getsockname(listener, (struct sockaddr *)&address, &size) == 0, "getsockname");
-    must(listen(listener, 2048) == 0, "listen"); /* who comes before the process is there waits */
+    must(listen(listener, 2048) == 0, "listen"); /* connections made before the process runs wait */
     must(pipe2(control, O_CLOEXEC) == 0, "pipe");
     proxy->port = ntohs(address.sin_port);
     snprintf(proxy->url, sizeof proxy->url, "redis://127.0.0.1:%d", proxy->port);

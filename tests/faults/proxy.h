@@ -13,14 +13,14 @@
 
 #define PROXY_NOTES_MAX 100000
 
-/* Set at any time; told to the proxy by proxy_change. */
+/* Set at any time; proxy_change sends them to the proxy. */
 struct proxy_settings {
     char target[108]; /* the server's socket, or the port of the loopback where it is a number */
     int delay_us;     /* added to each way */
     int slice;        /* at most so many bytes are handed on at once; 0: as they come */
     int cut_within;   /* a connection is cut after a random number of answered bytes up to that; 0:
                          never */
-    bool frozen;      /* nothing is handed on; connections stay */
+    bool frozen;      /* passes no bytes on; connections stay open */
     int cuts_all;     /* changed: every connection is cut now */
 };
 

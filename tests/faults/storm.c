@@ -1,8 +1,10 @@
 /*
- * storm.c: see storm.h.  The workers are clients of one process, and the proxy notes when each
- * connects.  What comes in one tenth of a second is counted by its clock.  A machine that is held
- * up makes them look closer than they were, so the bound is far from what is right, which is a
- * fifth of them (anywhere in half a second), and they are cut again until it was not held up.
+ * storm.c: see storm.h.
+ *
+ * The workers are clients of one process, and the proxy notes when each connects. The test counts
+ * the connections in a tenth of a second by the proxy's clock. A delayed machine makes them look
+ * closer than they were. So the bound is far above the right number, a fifth of them (anywhere in
+ * half a second), and they are cut again until the machine was not delayed.
  */
 #include "faults/storm.h"
 
@@ -16,11 +18,11 @@
 #include <unistd.h>
 #include <uv.h>
 
-#define CLIENTS   500
-#define TOGETHER  100000 /* us */
-#define PERCENT_MAX      60     /* of 100 connections */
-#define OUTAGE_MS 1500
-#define TRIES     10
+#define CLIENTS     500
+#define TOGETHER    100000 /* us */
+#define PERCENT_MAX 60     /* of 100 connections */
+#define OUTAGE_MS   1500
+#define TRIES       10
 
 struct one {
     takt_client *client;
@@ -115,7 +117,7 @@ static void cut_all(struct fleet *fleet, int connections)
         next_round(fleet);
 }
 
-/* The proxy hangs up on who comes meanwhile. */
+/* The proxy closes new connections meanwhile. */
 static void server_away(struct fleet *fleet, int connections)
 {
     (void)connections;

@@ -6,7 +6,7 @@
  *
  * It prints TAP, with the figures of each fault as JSON lines in comments.  $TAKT_FAULTS_JOBS is
  * how many faults befall fleets of their own at the same time, $TAKT_FAULTS_PERCENT how much of
- * each is done.
+ * each is done; below 100 the heavy ones only run by name.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -90,16 +90,19 @@ static void tell_totals(void)
 
 int main(int argc, char **argv)
 {
-    const char *jobs_text = getenv("TAKT_FAULTS_JOBS");
+    const char *jobs_text = getenv("TAKT_FAULTS_JOBS"), *percent = getenv("TAKT_FAULTS_PERCENT");
     int jobs = jobs_text != NULL ? atoi(jobs_text) : 3;
     int running = 0;
 
-    all = argc == 1 && getenv("TAKT_FAULTS_PERCENT") == NULL;
+    all = argc == 1 && percent == NULL;
     totals = mmap(NULL, sizeof *totals, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     choose(long_faults, argv + 1); /* first, beside all others */
     choose(server_faults, argv + 1);
     choose(connection_faults, argv + 1);
     choose(clock_faults, argv + 1);
+    choose(cluster_faults, argv + 1);
+    if (percent == NULL || atoi(percent) >= 100 || argc > 1)
+        choose(heavy_faults, argv + 1);
     printf("1..%d\n", count + all);
     for (int i = 0; i < count; i++) {
         for (; running >= jobs; running--)

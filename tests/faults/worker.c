@@ -32,6 +32,7 @@ struct job {
 static struct {
     struct notes *notes;
     struct worker_notes *own;
+    const struct worker_options *options;
     int index;
     takt_client *client;
     uv_check_t turn;
@@ -85,15 +86,15 @@ static void note_slot(const struct job *job)
 {
     struct worker_notes *own = worker.own;
     int64_t at = atomic_load(&own->noted), fired_us = notes_wall_us();
-    int64_t shift_us = atomic_load(&worker.notes->shift_us);
+    int ledger = limits_ledger(job->limit, job->key);
+    int64_t shift_us = atomic_load(&worker.notes->shift_us[ledger]);
     takt_stats stats;
 
     if (at == WORKER_NOTES) {
         fputs("a worker has no room for notes\n", stderr);
         _exit(4);
     }
-    own->notes[at] = (struct note){job->permit.slot_at_us, fired_us,
-                                   limits_ledger(job->limit, job->key), job->permit.cost};
+    own->notes[at] = (struct note){job->permit.slot_at_us, fired_us, ledger, job->permit.cost};
     atomic_store(&own->noted, at + 1);
     if (shift_us != CLOCK_UNSTEADY && fired_us + shift_us < job->permit.slot_at_us)
         atomic_fetch_add(&own->early, 1);
@@ -153,7 +154,7 @@ static void on_event(takt_client *client, const takt_event *event, void *data)
         atomic_fetch_add(&own->back, 1);
     } else if (event->type == TAKT_EVENT_PERMIT_LOST) {
         lose(event->permit->data);
-    } else {
+    } else if (event->type != TAKT_EVENT_LEDGER_DAMAGED || !worker.options->may_lose_pages) {
         fprintf(stderr, "%s\n", event->text);
         _exit(5);
     }
@@ -194,7 +195,7 @@ static void on_closed(void *data)
     (void)data;
 }
 
-/* Everybody was served: is that what the client says, too? */
+/* All waiters were served: does the client agree? */
 static void close_client(void)
 {
     takt_stats stats;
@@ -298,6 +299,7 @@ _Noreturn void worker_run(struct notes *notes, int index, const struct worker_op
     uv_loop_t loop;
 
     worker.notes = notes;
+    worker.options = options;
     worker.index = index;
     worker.own = &notes->workers[index];
     worker.random = (uint64_t)getpid();

@@ -1,6 +1,6 @@
 """
 An executable model of one decision for all levels of `within`, on virtual time in whole microseconds. docs/design.md
-("Nested limits and tenants") says what it decides; test_chain_model.py checks the promises with it.
+("Nested limits") says what it decides; test_chain_model.py checks the promises with it.
 
 Work stands in line at the outermost ledger. A subject is the work of one chain of inner keys, or of one tenant. The
 ledger knows the inner rules of each subject, its virtual tag (start-time fair queueing), and which workers want it.

@@ -1,8 +1,9 @@
 /*
- * checker.c: see checker.h.  Looks at what the store answers: that a slot is for what was claimed,
- * that a late claim is not answered, and promise 7 (bounded).  Slots are judged in checker_rules.c,
- * turns in checker_turns.c, the course of things in checker_calm.c, what workers make of it in
- * checker_workers.c.
+ * checker.c: see checker.h.
+ *
+ * Checks the answers of the store: that a slot is for a claimed waiter, that a late claim is not
+ * answered, and promise 7 (bounded). Slots are judged in checker_rules.c, turns in checker_turns.c,
+ * the calm in checker_calm.c, the use of awards by workers in checker_workers.c.
  */
 #include "checker.h"
 
@@ -37,8 +38,8 @@ static void tell_ledger(const checker *self)
     printf("  lookahead %lld us, at most %lld waiting, when_full %d\n",
            (long long)self->numbers.lookahead_us, (long long)self->numbers.max_waiting,
            (int)self->numbers.when_full);
-    for (int i = 0; i < takt_fleet_ledger(self->fleet)->line_count && i < 30; i++) {
-        const takt_place *at = &takt_fleet_ledger(self->fleet)->line[i];
+    for (int i = 0; i < checker_ledger(self)->line_count && i < 30; i++) {
+        const takt_place *at = &checker_ledger(self)->line[i];
         int worker = worker_named(self, at->worker);
         printf(
             "  worker %d, priority %d: turn %lld, wants %lld, first %lld, again at now%+lld us%s\n",
@@ -64,6 +65,22 @@ void checker_fail(const checker *self, int promise, const char *format, ...)
     abort();
 }
 
+void checker_note(const checker *self, const char *format, ...)
+{
+    char text[160];
+    va_list arguments;
+
+    if (!timeline_kept)
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (self->fleet->node_count > 1)
+        timeline_note(self->fleet, "ledger %d: %s", self->ledger, text);
+    else
+        timeline_note(self->fleet, "%s", text);
+}
+
 static void *zeros(size_t count, size_t size)
 {
     void *memory = calloc(count, size);
@@ -73,14 +90,17 @@ static void *zeros(size_t count, size_t size)
     return memory;
 }
 
-void checker_open(checker *self, takt_fleet *fleet)
+void checker_open(checker *self, takt_fleet *fleet, int ledger, node_view *views)
 {
-    *self = (checker){.fleet = fleet};
+    *self = (checker){.fleet = fleet, .ledger = ledger, .views = views};
     self->workers = zeros((size_t)fleet->worker_count, sizeof *self->workers);
+    for (int i = 0; i < fleet->worker_count; i++)
+        self->workers[i].node = NO_NODE;
 }
 
 void checker_close(checker *self)
 {
+    checker_caught_up(self);
     for (int i = 0; i < self->fleet->worker_count; i++)
         free(self->workers[i].hand);
     for (int i = 0; i < TAKT_RULES_MAX; i++) {
@@ -100,7 +120,17 @@ void checker_close(checker *self)
 
 int64_t checker_now(const checker *self)
 {
-    return self->fleet->now_us + self->fleet->store_clock_us;
+    return takt_fleet_ledger_clock(self->fleet, self->ledger);
+}
+
+const takt_ledger *checker_ledger(const checker *self)
+{
+    return takt_fleet_ledger(self->fleet, self->ledger);
+}
+
+static const takt_virtual_store *store(const checker *self)
+{
+    return &self->fleet->ledgers[self->ledger].store;
 }
 
 static int64_t later(int64_t a, int64_t b)
@@ -140,17 +170,17 @@ static void note_offer(checker *self, const takt_store_call *call)
         if (!self->offers)
             abort();
     }
-    self->offers[self->offer_count++] = (hand_slot){offer->slot_us, offer->cost, 0, 0};
-    timeline_note(self->fleet, "worker %d hands on its slot at now%+lld us for %d tokens",
-                  worker_named(self, self->caller), (long long)(offer->slot_us - checker_now(self)),
-                  (int)offer->cost);
+    self->offers[self->offer_count++] = (hand_slot){.at_us = offer->slot_us, .cost = offer->cost};
+    checker_note(self, "worker %d hands on its slot at now%+lld us for %d tokens",
+                 worker_named(self, self->caller), (long long)(offer->slot_us - checker_now(self)),
+                 (int)offer->cost);
 }
 
 /* Whether this is such a slot, which the ledger has no longer: a rule may give another one of the
  * same instant. */
 static bool is_offered(checker *self, int64_t slot_us, int32_t cost)
 {
-    const takt_offers *kept = &takt_fleet_ledger(self->fleet)->offers;
+    const takt_offers *kept = &checker_ledger(self)->offers;
     int found = -1, left = 0;
 
     for (int i = 0; i < kept->count; i++)
@@ -167,8 +197,8 @@ static bool is_offered(checker *self, int64_t slot_us, int32_t cost)
     return true;
 }
 
-/* Each slot, and that it was wanted.  given: tokens by priority.  Returns those that were taken of
- * the room: nobody had handed them on. */
+/* Checks each slot, and that a waiter wanted it. given: tokens by priority. Returns the tokens
+ * taken from the room: those that no worker had handed on. */
 static int64_t check_slots(checker *self, const takt_store_call *call,
                            int64_t given[TAKT_PRIORITIES])
 {
@@ -200,8 +230,8 @@ static int64_t check_slots(checker *self, const takt_store_call *call,
 
 /* ---- the line -------------------------------------------------------------------------------- */
 
-/* Whoever stands in line and has claimed within the time after which it is taken for dead, or holds
- * permits and is within its lease. */
+/* A worker that is in line and has claimed within the time after which it counts as dead, or that
+ * holds permits and is within its lease. */
 static bool is_known(const checker *self, in_line *entry, int64_t now_us)
 {
     if (entry->claimed_at_us + SILENT_US < now_us)
@@ -242,13 +272,13 @@ static void check_text(const checker *self)
     for (int i = 0; i < self->numbers.rule_count; i++)
         max += 256 +
                (self->rules[i].kind == DEFINED_LOG ? 16 * (size_t)self->numbers.rules[i].limit : 0);
-    if (takt_fleet_ledger(self->fleet)->line_count > places)
+    if (checker_ledger(self)->line_count > places)
         checker_fail(self, 7, "%d places in line, but only %d can be",
-                     takt_fleet_ledger(self->fleet)->line_count, places);
-    if (self->fleet->store.size > max + (size_t)places * 128 + (size_t)self->line_count * 64)
-        checker_fail(self, 7, "the ledger takes %zu bytes for %d places", self->fleet->store.size,
+                     checker_ledger(self)->line_count, places);
+    if (store(self)->size > max + (size_t)places * 128 + (size_t)self->line_count * 64)
+        checker_fail(self, 7, "the ledger takes %zu bytes for %d places", store(self)->size,
                      places);
-    if (self->fleet->store.damaged > 0)
+    if (store(self)->damaged > 0)
         checker_fail(self, 7, "the ledger's text cannot be read");
 }
 
@@ -264,7 +294,7 @@ static const takt_place *head_of(const takt_place *line, int count)
 /* Whether this claim asks for offers: once in a lookahead, for a worker that goes before others. */
 static bool is_asked(checker *self, const takt_store_call *call)
 {
-    const takt_ledger *ledger = takt_fleet_ledger(self->fleet);
+    const takt_ledger *ledger = checker_ledger(self);
     bool less_urgent = false;
 
     if (ledger->offers.asked_at_us != checker_now(self) || self->asked_us == checker_now(self))
@@ -281,18 +311,20 @@ static bool is_asked(checker *self, const takt_store_call *call)
     return true;
 }
 
-/* The others hear of a head that goes without the tokens that they left to it, and of urgent work
- * that would like their slots, and of nothing else. Which one was the head is not looked at where
- * somebody was late by then. */
+/* Other workers are woken when a head leaves without the tokens that they left to it, and for
+ * urgent work that wants their slots, and for nothing else. The head is not checked if a worker was
+ * late by then, or if the ledger's line before the claim is unknown. */
 static void check_news(checker *self, const takt_store_call *call, int64_t given)
 {
-    const takt_ledger *ledger = takt_fleet_ledger(self->fleet);
+    const takt_ledger *ledger = checker_ledger(self);
     const takt_place *was = head_of(self->places, self->known ? self->place_count : 0);
     const takt_place *is = head_of(ledger->line, ledger->line_count);
     int64_t needed = was && was->worker == self->caller && was->need > 1 ? was->need : 0;
     int64_t needs = is && is->worker == self->caller && is->need > 1 ? is->need : 0;
     bool others = false, asked = is_asked(self, call);
 
+    if (self->place_count == PLACES_UNKNOWN)
+        return;
     if (was && (was->again_at_us + self->numbers.lookahead_us < checker_now(self) ||
                 was->expires_at_us < checker_now(self)))
         return;
@@ -329,13 +361,12 @@ static void check_claim(checker *self, const takt_store_call *call)
         tokens += given[i];
     if (self->calm && worker >= 0)
         checker_calm_call(self, worker, checker_now(self), tokens > 0);
-    timeline_note(self->fleet,
-                  "worker %d claims for %lld: %lld tokens, again at now%+lld us, in line %x",
-                  worker, (long long)call->claim->waiting, (long long)tokens,
-                  call->award->claim_again_at_us == TAKT_NEVER
-                      ? -1LL
-                      : (long long)(call->award->claim_again_at_us - checker_now(self)),
-                  call->award->in_line);
+    checker_note(self, "worker %d claims for %lld: %lld tokens, again at now%+lld us, in line %x",
+                 worker, (long long)call->claim->waiting, (long long)tokens,
+                 call->award->claim_again_at_us == TAKT_NEVER
+                     ? -1LL
+                     : (long long)(call->award->claim_again_at_us - checker_now(self)),
+                 call->award->in_line);
     if (call->award->refused > 0 && self->numbers.max_waiting == 0)
         checker_fail(self, 5, "waiters are refused where there is no bound");
     if (call->award->refused > 0 && call->award->waiting < self->numbers.max_waiting)
@@ -358,12 +389,12 @@ static void check_try(checker *self, const takt_store_call *call)
     int64_t first_us =
         checker_first(self->rules, self->numbers.rule_count, checker_now(self), call->cost);
 
-    timeline_note(self->fleet, "try %lld: %s", (long long)call->cost,
-                  call->status == 0 ? "granted" : "refused");
+    checker_note(self, "try %lld: %s", (long long)call->cost,
+                 call->status == 0 ? "granted" : "refused");
     if (call->status == 0) {
         checker_slot(self, checker_now(self), checker_now(self), call->cost);
         checker_try_turn(self, checker_now(self));
-    } else if (takt_fleet_ledger(self->fleet)->line_count == 0 && self->blocked_until_us == 0 &&
+    } else if (checker_ledger(self)->line_count == 0 && self->blocked_until_us == 0 &&
                call->cost <= self->capacity && first_us <= checker_now(self) &&
                checker_vague_until(self) < checker_now(self))
         checker_fail(self, 5, "%lld tokens could have been taken at once", (long long)call->cost);
@@ -374,13 +405,13 @@ static void check_settle(checker *self, const takt_store_call *call)
     const takt_run *unused = call->data;
 
     if (unused) {
-        timeline_note(self->fleet, "%lld slots of %d are handed back, the first now%+lld us",
-                      (long long)unused->count, (int)unused->cost,
-                      (long long)(takt_run_slot(unused, 0) - checker_now(self)));
+        checker_note(self, "%lld slots of %d are handed back, the first now%+lld us",
+                     (long long)unused->count, (int)unused->cost,
+                     (long long)(takt_run_slot(unused, 0) - checker_now(self)));
         checker_slots_back(self, checker_now(self), unused);
         return;
     }
-    timeline_note(self->fleet, "%lld tokens more were used", (long long)call->actual);
+    checker_note(self, "%lld tokens more were used", (long long)call->actual);
     for (int i = 0; i < self->numbers.rule_count; i++)
         definition_charge(&self->rules[i], checker_now(self), call->actual);
 }
@@ -393,8 +424,10 @@ void checker_call(checker *self, uint64_t worker, const takt_store_call *call)
     self->slowest_us = later(self->slowest_us,
                              2 * self->fleet->delay_max_us + 2 * self->fleet->timer_late_us + 2000);
     checker_block_over(self, checker_now(self));
-    if (!self->known)
+    if (!self->known) {
         checker_brake_off(self);
+        self->begun_us = checker_now(self);
+    }
     checker_policy(self, call);
     for (int i = 0; i < self->numbers.rule_count && !self->known; i++)
         definition_begin(&self->rules[i], checker_now(self));
@@ -411,7 +444,7 @@ void checker_call(checker *self, uint64_t worker, const takt_store_call *call)
         check_settle(self, call);
         break;
     case TAKT_OP_BLOCK:
-        timeline_note(self->fleet, "block for %lld us", (long long)call->for_us);
+        checker_note(self, "block for %lld us", (long long)call->for_us);
         checker_block_begins(self, checker_now(self), call->for_us);
         break;
     case TAKT_OP_PENALIZE:
@@ -420,12 +453,12 @@ void checker_call(checker *self, uint64_t worker, const takt_store_call *call)
             checker_block_begins(self, checker_now(self), call->for_us);
         break;
     case TAKT_OP_UNBLOCK:
-        timeline_note(self->fleet, "unblock");
+        checker_note(self, "unblock");
         self->forgetful = true;
         checker_block_ends(self, checker_now(self));
         break;
     case TAKT_OP_RESET:
-        timeline_note(self->fleet, "reset");
+        checker_note(self, "reset");
         self->forgetful = true;
         for (int i = 0; i < self->numbers.rule_count; i++)
             definition_rest(&self->rules[i]);
@@ -439,13 +472,13 @@ void checker_call(checker *self, uint64_t worker, const takt_store_call *call)
     checker_overflow(self, call);
     checker_brake_vague(self, checker_now(self));
     check_text(self);
-    self->known = self->fleet->store.size > 0;
-    self->expires_at_us = self->fleet->store.expires_at_us;
+    self->known = store(self)->size > 0;
+    self->expires_at_us = store(self)->expires_at_us;
 }
 
 void checker_state_lost(checker *self)
 {
-    timeline_note(self->fleet, "the store loses its state");
+    checker_note(self, "the store loses its state");
     checker_permits_vague(self);
     self->forgetful = true;
     for (int i = 0; i < self->numbers.rule_count; i++)
@@ -459,6 +492,23 @@ void checker_state_lost(checker *self)
     self->known = false;
 }
 
+void checker_clock_jumps(checker *self, int64_t was_us)
+{
+    self->forgetful = true; /* what was far ahead is near */
+    checker_permits_vague(self);
+    if (checker_now(self) >= was_us)
+        return;
+    self->set_back_us = later(self->set_back_us, was_us + self->numbers.lookahead_us);
+    checker_brake_vague(self, was_us);
+    checker_brake_off(self); /* the rate may come back twice for the same time */
+    checker_pace_vague(self);
+    /* what was over by then is still to come, and the ledger knows of it no more */
+    for (int i = 0; i < self->numbers.rule_count; i++) {
+        definition_lose(&self->rules[i], self->known ? self->begun_us : TAKT_NEVER);
+        definition_blur(&self->rules[i], self->set_back_us + 2 * self->rules[i].period_us);
+    }
+}
+
 void checker_quiet(checker *self)
 {
     int64_t now_us = checker_now(self), last_us = now_us + SILENT_US;
@@ -470,8 +520,8 @@ void checker_quiet(checker *self)
         last_us = later(last_us,
                         later(definition_rest_at(&self->rules[i]), self->rules[i].vague_until_us));
     last_us = later(later(last_us, self->paced_until_us), self->brake_vague_until_us);
-    if (self->known && self->fleet->store.expires_at_us > last_us)
+    if (self->known && store(self)->expires_at_us > last_us)
         checker_fail(self, 7, "the ledger stays for %lld us, and could go after %lld us",
-                     (long long)(self->fleet->store.expires_at_us - now_us),
+                     (long long)(store(self)->expires_at_us - now_us),
                      (long long)(last_us - now_us));
 }

@@ -1,10 +1,10 @@
 /*
- * checker.h: watches a simulated fleet and says when a promise is broken.
+ * checker.h: watches a simulated fleet and reports a broken promise.
  *
- * It sees what an outside observer could: which calls reached the store and what was answered,
- * which answers were heard, which callbacks came.  What a rule allows it works out itself
- * (definition.h).  The first broken promise is told to checker_on_failure, which does not come
- * back; what it was is printed before, where the timeline is kept.
+ * It sees what an outside observer can see: the calls that reached the store, their answers, the
+ * answers that arrived, and the callbacks. It computes itself what a rule allows (definition.h).
+ * The first broken promise is passed to checker_on_failure, which does not return; with a timeline
+ * its text is printed before.
  */
 #ifndef TAKT_TESTS_CHECKER_H
 #define TAKT_TESTS_CHECKER_H
@@ -20,13 +20,14 @@ typedef struct fleet_job {
     takt_permit permit;
     struct scenario *scenario;
     takt_fleet_worker *worker;
+    int ledger;
     int64_t incarnation;
     int64_t order;    /* of its acquire, among all */
     int64_t asked_us; /* by its worker's clock */
     int told_of;      /* answers to claims that stated it; 0: policies change meanwhile */
     bool waiting, cancelled;
     bool running; /* holds a permit */
-    bool lost;    /* and was told that it is its own no more */
+    bool lost;    /* and got the event of its loss */
     int64_t done_at_us;
     bool steady;  /* asks again as soon as it was served */
     bool asks;    /* will ask */
@@ -51,22 +52,31 @@ typedef struct checker_leaver {
     int64_t cost;
 } checker_leaver;
 
-/* A slot that a worker has heard of and not used. */
+/* A slot that a worker knows and has not used. */
 #define ANY_FENCE (-1)
 
 typedef struct hand_slot {
     int64_t at_us, cost, fence;
     int64_t due_us; /* in virtual time, as its award told; 0: when it was heard of */
+    unsigned nodes; /* bits of the node that gave it, and of those that had the ledger since, as far
+                       as its worker has heard */
 } hand_slot;
+
+/* What one worker has heard of the nodes, by any ledger; bits by node. */
+typedef struct node_view {
+    unsigned lost;   /* a claim had no answer, and none had one since */
+    unsigned known;  /* answers have told their clocks */
+    int64_t workers; /* that the last award told of */
+} node_view;
 
 /* What a worker holds of the limit's permits, as far as an observer can tell. */
 typedef struct holdings {
-    int64_t running;               /* its jobs that hold one and were not told that they lost it */
-    int64_t coming;                /* slots that the store has answered and it has not heard of */
+    int64_t running;               /* its jobs that hold one and got no event of a loss */
+    int64_t coming;                /* slots in answers that have not arrived */
     int64_t told;                  /* what the last award said that it holds, slots included */
     int64_t leased_until_us;       /* by its own clock */
-    int64_t reuse_next, reuse_end; /* numbers for what it hands on within itself */
-    bool others_wait;              /* as that award told */
+    int64_t reuse_next, reuse_end; /* numbers for permits that it hands on to its own waiters */
+    bool others_wait;              /* by that award */
 } holdings;
 
 /* What a worker held that has crashed, in virtual time. */
@@ -75,7 +85,13 @@ typedef struct ghost {
 } ghost;
 
 /* One worker. */
+#define NO_NODE (-1)
+
+/* The ledger's line is that of a replica that took its place. */
+#define PLACES_UNKNOWN (-1)
+
 typedef struct watched {
+    int node; /* that has the ledger, as it last heard */
     holdings holds;
     line_place places[TAKT_PRIORITIES];
     int64_t told_at_us; /* when it was to claim again */
@@ -87,11 +103,11 @@ typedef struct watched {
     int64_t awarded_at_us;    /* in the calm */
     int64_t calls;            /* since then */
 
-    /* of a worker whose claim had no answer, until one has */
+    /* of a worker whose claim had no answer from that node, until one has */
     bool lost;
     bool learned;         /* newer numbers than its policy's */
-    takt_numbers numbers; /* that it goes by, as awards told */
-    int64_t workers;      /* that the last award told of */
+    takt_numbers numbers; /* that it uses, by its awards */
+    int64_t workers;      /* in the last award */
     int64_t begins_us;    /* `share`: it starts nothing by itself before that */
     int64_t alone_us;     /* and gives itself no slot before that */
 } watched;
@@ -107,20 +123,24 @@ typedef struct in_line {
 
 typedef struct checker {
     takt_fleet *fleet;
+    int ledger;       /* that it watches */
+    node_view *views; /* of the workers, shared by the checkers of a fleet */
     int64_t cost_max; /* of the jobs */
     takt_on_store_failure mode;
     bool ranked; /* they have priorities */
+    bool weighs; /* some workers claim for several processes */
     bool far;    /* in the calm, too: a round trip is not short against the lookahead */
     watched *workers;
     in_line *line;
     int line_count, line_capacity;
     takt_place *places; /* the ledger's line after the last call */
-    int place_count;
+    int place_count;    /* or PLACES_UNKNOWN */
 
     takt_numbers numbers;            /* in force */
-    int64_t stated_us, contested_us; /* when these were stated, and others of the revision; 0:
-                                        nobody states others */
+    int64_t stated_us, contested_us; /* when these were stated, and others of the revision; 0: no
+                                        worker states others */
     bool known;                      /* the store has a ledger that knows the limit */
+    int64_t begun_us;                /* since then */
     int64_t expires_at_us;           /* until then */
     definition rules[TAKT_RULES_MAX];
     int64_t capacity, capacity_min; /* the dearest waiter that can be served: now, ever */
@@ -138,13 +158,14 @@ typedef struct checker {
     int64_t handed_back_at_us; /* virtual: the last slots, so that there was one sooner */
     bool forgetful; /* there have been resets, losses of state, new numbers: a slot may come sooner
                        than foreseen */
+    int64_t set_back_us;      /* slots up to that were given before the clock was set back */
     int64_t slowest_us;       /* message so far */
-    int64_t lookahead_min_us; /* of those that were in force */
+    int64_t lookahead_min_us; /* of those that were valid */
 
     /* penalties (checker_brake.c) */
     bool braked;                    /* the last one may have an effect yet */
     int64_t braked_at_us;           /* when it came */
-    int64_t braked_percent;         /* what it left of the rate */
+    int64_t braked_percent;         /* the part of the rate that it left */
     int64_t penalized_at_us;        /* the last one, whether it counted or not */
     int64_t brake_vague_until_us;   /* until then slots may be later than the rules tell */
     definition_token *braked_slots; /* given since */
@@ -156,13 +177,13 @@ typedef struct checker {
     int ghost_count, ghost_capacity;
     bool forgotten;               /* the ledger, and that number */
     int64_t fence;                /* the last number given out */
-    int64_t holds_vague_until_us; /* virtual: what was held may have been forgotten */
-    int64_t *free_since_us;       /* in the calm: each permit that nobody has, the longest first */
+    int64_t holds_vague_until_us; /* virtual: held permits may have been forgotten */
+    int64_t *free_since_us;       /* in the calm: each free permit, the longest free first */
     int64_t free_count;
     bool wakes_lost; /* in the calm, too */
     int64_t max_live, handed_on, losers;
 
-    /* slots that workers handed on to more urgent work, as long as nobody has them */
+    /* slots that workers handed on to more urgent work, until a worker has them */
     hand_slot *offers;
     int offer_count, offer_capacity;
     int64_t asked_us;                        /* when they were asked for some */
@@ -177,8 +198,14 @@ typedef struct checker {
     definition_token *starts; /* in the calm, by the store's clock */
     int start_count, start_capacity;
     int64_t calm_tokens, calm_calls, calm_awards;
+    int64_t calm_refused; /* waiters that cost too much, and come again */
 
-    uint64_t caller; /* whose call the store has just run */
+    uint64_t caller; /* the worker of the call that the store has just run */
+
+    /* its ledger as a replica has it that lags (checker_past.c); NULL: none does */
+    struct checker *past;
+    int64_t past_at_us; /* when the replica fell behind */
+    bool replicas;      /* an award that no replica has is not used */
 
     /* how much was looked at */
     int64_t calls, slots, fired, left, handed_back;
@@ -186,15 +213,18 @@ typedef struct checker {
 
 extern void (*checker_on_failure)(void);
 
-void checker_open(checker *self, takt_fleet *fleet);
+void checker_open(checker *self, takt_fleet *fleet, int ledger, node_view *views);
 void checker_close(checker *self);
 
 /* What happens. */
 void checker_call(checker *self, uint64_t worker, const takt_store_call *call);
-void checker_heard(checker *self, const takt_fleet_worker *worker, const takt_award *award,
-                   const takt_offer *offer, int64_t sent_us, int waiting);
+void checker_heard(checker *self, const takt_fleet_worker *worker, int node,
+                   const takt_award *award, const takt_offer *offer, int64_t sent_us, int waiting);
 void checker_told(checker *self, const takt_fleet_worker *worker, const takt_standing *standing);
-void checker_failed(checker *self, const takt_fleet_worker *worker, const takt_offer *offer);
+void checker_failed(checker *self, const takt_fleet_worker *worker, int node,
+                    const takt_offer *offer);
+/* The worker's view of the nodes has changed. */
+void checker_viewed(checker *self, const takt_fleet_worker *worker);
 void checker_hands_back(checker *self, const takt_fleet_worker *worker, const takt_run *unused);
 void checker_ended(checker *self, const fleet_job *ended, int status, const fleet_job *jobs,
                    int job_count);
@@ -202,18 +232,28 @@ void checker_released(checker *self, const fleet_job *job);
 void checker_lost(checker *self, const fleet_job *job);
 void checker_crashed(checker *self, const takt_fleet_worker *worker);
 void checker_state_lost(checker *self);
+/* The ledger goes by another clock, or its clock was set; the old time. */
+void checker_clock_jumps(checker *self, int64_t was_us);
+
+/* A replica of the ledger lags from now on; it is there again; it takes the place of the ledger. */
+void checker_lags(checker *self);
+void checker_caught_up(checker *self);
+void checker_promoted(checker *self, int64_t was_us);
 
 /* From now on there are no faults and everybody wants more than there is, for so long. */
 void checker_calm_begins(checker *self, int64_t for_us);
 void checker_calm_ends(checker *self);
 
-/* Everything is over: nobody waits, nothing is under way. */
+/* The end: there are no waiters, and no call is under way. */
 void checker_quiet(checker *self);
 
 /* Between the parts of the checker. */
 void checker_fail(const checker *self, int promise, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-int64_t checker_now(const checker *self); /* by the store's clock */
+void checker_note(const checker *self, const char *format, ...)
+    __attribute__((format(printf, 2, 3))); /* in the timeline */
+int64_t checker_now(const checker *self);  /* by the clock of the node that has the ledger */
+const takt_ledger *checker_ledger(const checker *self); /* as the last call left it */
 void checker_policy(checker *self, const takt_store_call *call);
 void checker_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost);
 void checker_slots_back(checker *self, int64_t now_us, const takt_run *unused);
@@ -232,10 +272,10 @@ void checker_try_turn(const checker *self, int64_t now_us);
 void checker_calm_call(checker *self, int of_worker, int64_t now_us, bool awarded);
 void checker_unused(const checker *self);
 
-/* Of when work begins (checker_starts.c), from a slot that was due then; 0: when its worker heard
- * of it. */
+/* Of when work begins (checker_starts.c), from a slot that was in hand. */
 int checker_in_hand(const checker *self, const watched *worker);
-void checker_start(checker *self, const watched *worker, const fleet_job *started, int64_t due_us);
+void checker_start(checker *self, const watched *worker, const fleet_job *started,
+                   const hand_slot *used);
 
 /* Of blocks (checker_pace.c). */
 void checker_block_begins(checker *self, int64_t now_us, int64_t for_us);
@@ -266,7 +306,7 @@ void checker_permits_flow(checker *self);
 void checker_permits_quiet(const checker *self);
 bool checker_lease_is_over(const checker *self, const takt_fleet_worker *worker);
 
-/* The last events, for whoever reads of a failure; to keep them takes time. */
+/* The last events, to explain a failure; keeping them takes time. */
 extern bool timeline_kept;
 void timeline_clear(void);
 void timeline_note(const takt_fleet *fleet, const char *format, ...)

@@ -1,11 +1,10 @@
 /*
- * checker_brake.c: penalties, against what `adapt` promises: a new event lowers the rate, and from
- * a penalty on the slots given since are, over any time, at most a burst and what the rate lets
- * through, which falls and comes back as the policy says.  (That no rule of the policy gives more
- * than without a brake is looked at as ever.)
+ * checker_brake.c: penalties, against the promise of `adapt`: a new event lowers the rate. From a
+ * penalty on the slots in any interval are at most a burst and the tokens of the rate, which falls
+ * and recovers as the policy says. (The policy's rules are checked as always.)
  *
- * The rate that is reckoned with here goes on coming back while the ledger is blocked, which the
- * ledger's own does not: it is the most that may be.
+ * The rate in this file recovers while the ledger is blocked, which the ledger's own does not: it
+ * is an upper bound.
  */
 #include "checker.h"
 
@@ -67,8 +66,8 @@ void checker_brake_penalty(checker *self, const takt_store_call *call)
     bool anew = self->known && self->penalized_at_us + SECOND_US <= checker_now(self) &&
                 self->blocked_until_us <= checker_now(self);
 
-    timeline_note(self->fleet, "penalty, block for %lld us: the rate is %lld %%",
-                  (long long)call->for_us, (long long)told);
+    checker_note(self, "penalty, block for %lld us: the rate is %lld %%", (long long)call->for_us,
+                 (long long)told);
     self->penalized_at_us = checker_now(self);
     if (adapt->backoff == 0 || self->numbers.rule_count == 0) {
         if (told != 100)
@@ -88,8 +87,8 @@ void checker_brake_penalty(checker *self, const takt_store_call *call)
     self->braked_count = 0;
 }
 
-/* What is held up by a brake may come later than the policy's rules say.  After the block that a
- * penalty brings, what is left of the brake comes off; what was given ahead stays. */
+/* A brake may delay slots beyond the policy's rules. After a penalty's block the rest of the brake
+ * is taken off; slots given ahead stay. */
 void checker_brake_vague(checker *self, int64_t now_us)
 {
     const takt_adapt *adapt = &self->numbers.adapt;
@@ -126,8 +125,8 @@ void checker_brake_slots_back(checker *self, const takt_run *unused)
         }
 }
 
-/* A burst of the limit's largest cost, or of requests, and the rate of the first rule as far as it
- * is back; slots are told in whole microseconds. */
+/* A burst of the limit's largest cost, or of requests, and the recovered rate of the first rule;
+ * slots are whole microseconds. */
 void checker_brake_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost)
 {
     const definition *first = &self->rules[0];

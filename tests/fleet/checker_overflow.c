@@ -1,14 +1,16 @@
 /*
- * checker_overflow.c: max_waiting.  Of those who are there no more wait than may, as far as the
- * ledger knows; nobody leaves while there is space; and who leaves is whom `when_full` says: it
- * compares the ledger's line with what it was after the call before.
+ * checker_overflow.c: max_waiting.
+ *
+ * Of the present workers no more waiters are in line than allowed, as far as the ledger knows; no
+ * waiter leaves while there is space; and `when_full` decides which waiters leave. It compares the
+ * ledger's line with the line after the call before.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "checker.h"
 
-/* The place as it was, which is not far from where it is now. */
+/* The earlier state of a place, which is near its present index. */
 static const takt_place *known(const checker *self, const takt_place *place, int at)
 {
     int from = at > TAKT_PRIORITIES ? at - TAKT_PRIORITIES : 0;
@@ -29,10 +31,10 @@ static bool is_named(const takt_award *award, uint64_t worker)
     return false;
 }
 
-/* Nobody who still waits ought to have left sooner than this one. */
+/* No present waiter should have left before this one. */
 static void check_victim(const checker *self, const takt_store_call *call, const takt_place *victim)
 {
-    const takt_ledger *ledger = takt_fleet_ledger(self->fleet);
+    const takt_ledger *ledger = checker_ledger(self);
     bool oldest = self->numbers.when_full == TAKT_WHEN_FULL_DROP_OLDEST;
 
     if (!is_named(call->award, victim->worker))
@@ -66,7 +68,7 @@ static void note_drop(checker *self, const takt_place *before, const takt_place 
 
 static void check_claim(checker *self, const takt_store_call *call)
 {
-    const takt_ledger *ledger = takt_fleet_ledger(self->fleet);
+    const takt_ledger *ledger = checker_ledger(self);
     takt_when_full when_full = self->numbers.when_full;
     int64_t waiting = 0, dropped = 0, before_all = 0, max = self->numbers.max_waiting;
 
@@ -87,7 +89,7 @@ static void check_claim(checker *self, const takt_store_call *call)
                      (long long)max);
     for (int i = 0; i < self->place_count; i++)
         before_all += self->places[i].waiting;
-    /* with refuse those who were accepted stay, also where the bound is lower now */
+    /* with refuse accepted waiters stay, also if the bound is lower now */
     if (when_full == TAKT_WHEN_FULL_REFUSE &&
         (waiting <= before_all || call->award->refused == call->claim->newcomers))
         return;
@@ -98,9 +100,9 @@ static void check_claim(checker *self, const takt_store_call *call)
 
 void checker_overflow(checker *self, const takt_store_call *call)
 {
-    const takt_ledger *ledger = takt_fleet_ledger(self->fleet);
+    const takt_ledger *ledger = checker_ledger(self);
 
-    if (call->op == TAKT_OP_CLAIM && !call->award->stale)
+    if (call->op == TAKT_OP_CLAIM && !call->award->stale && self->place_count != PLACES_UNKNOWN)
         check_claim(self, call);
     self->places = realloc(self->places, (size_t)(ledger->line_count + 1) * sizeof *self->places);
     if (!self->places)

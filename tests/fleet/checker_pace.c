@@ -1,7 +1,7 @@
 /*
- * checker_pace.c: blocks: no slot before their end; from there on, for as long as they lasted and a
- * minute at most, one token and what the first rule's rate lets through.  The rules themselves go
- * on as if there had been no block.
+ * checker_pace.c: blocks: no slot before their end; after that, for as long as they lasted and a
+ * minute at most, one token and the tokens of the first rule's rate. The rules themselves continue
+ * as if there had been no block.
  */
 #include <stdlib.h>
 
@@ -51,7 +51,7 @@ void checker_pace_off(checker *self)
     self->paced_count = 0;
 }
 
-/* The rate is another one: what it lets through is not looked at. */
+/* The rate has changed: its slots are not checked. */
 void checker_pace_vague(checker *self)
 {
     self->pace_known = false;

@@ -1,21 +1,24 @@
 /*
- * checker_permits.c: who holds the permits of a limit with concurrency, as an observer sees it.
+ * checker_permits.c: the holders of the permits of a limit with concurrency, as an observer sees
+ * them.
  *
- * Never over: at no instant have more than N jobs a permit that is theirs.  It is a job's own from
- * its start to its release, while its worker is, by its own clock, within its lease: that long
- * after the last claim that was answered was sent, less a thousandth, which two clocks may drift
- * apart. One of a worker that has died counts until its lease is over.  Whoever was held up for
- * longer is told before anything else begins there; nobody else loses a permit.
+ * Never over: at no instant do more than N jobs hold a permit. A job holds it from its start to its
+ * release, while its worker is within its lease by its own clock: the lease begins when the last
+ * answered claim was sent, and is a thousandth shorter, by which two clocks may drift apart. The
+ * permit of a dead worker counts until its lease ends. A worker that was stopped for longer gets
+ * the event of the loss before it does anything else; no other worker loses a permit.
  *
  * Numbers: each award's are higher than all before, and each start has one of its own.
  *
- * In the calm no permit is free for longer than wake-ups take while there is a waiter and a slot.
- * A lost wake-up may cost a keepalive.  A lease that ends wakes nobody: whoever stands first in
- * line while all permits are held comes by itself then, and nobody else does.
+ * In the calm no permit is free for longer than wake-ups take while there is a waiter and a slot. A
+ * lost wake-up may cost a keepalive. The end of a lease wakes no worker: the first worker in line
+ * claims by itself then, and no other does.
  */
 #include <stdlib.h>
 
 #include "checker.h"
+
+#define SHARE_LOOKAHEADS 4 /* in which a worker with a weight gets room for a whole share */
 
 static int64_t count_slots(const takt_award *award)
 {
@@ -36,7 +39,7 @@ static bool is_vague(const checker *self)
     return self->fleet->now_us < self->holds_vague_until_us;
 }
 
-/* ---- who holds ------------------------------------------------------------------------------- */
+/* ---- holders --------------------------------------------------------------------------------- */
 
 static int64_t ghosts(checker *self)
 {
@@ -78,7 +81,7 @@ void checker_permits_crashed(checker *self, const takt_fleet_worker *worker)
     self->ghosts[self->ghost_count++] = (ghost){holds->running, self->fleet->now_us + left_us};
 }
 
-/* The ledger may know less than what is held, until all that was held is stated again or over. */
+/* The ledger may know fewer permits than are held, until all of them are stated again or over. */
 void checker_permits_vague(checker *self)
 {
     self->holds_vague_until_us = self->fleet->now_us + self->lease_us;
@@ -97,9 +100,9 @@ static int64_t first_over_us(const takt_ledger *ledger)
     return over_us;
 }
 
-/* Whether nothing that is wanted goes before one of this worker's places in line: nobody is more
- * urgent, and of those with its priority it is the first, or the others want nothing (what they
- * wanted was dropped for others). */
+/* Whether one of this worker's places is the first in line that wants anything: no place is more
+ * urgent, and it is the first of its priority, or the others want nothing (their waiters were
+ * dropped). */
 static bool is_next(const takt_ledger *ledger, uint64_t worker)
 {
     for (int own = 0; own < ledger->line_count; own++) {
@@ -123,7 +126,7 @@ static bool is_next(const takt_ledger *ledger, uint64_t worker)
  * TAKT_NEVER for all others of that worker's places. */
 static int64_t head_late_us(const checker *self, uint64_t worker, int64_t now_us)
 {
-    const takt_ledger *ledger = takt_fleet_ledger(self->fleet);
+    const takt_ledger *ledger = checker_ledger(self);
     int64_t soonest_us = now_us + self->numbers.lookahead_us / TAKT_LOOKAHEAD_FRACTION;
     const takt_place *head = NULL;
     int64_t late_us;
@@ -155,11 +158,12 @@ static int64_t first_again_us(const takt_ledger *ledger, uint64_t worker)
     return again_us;
 }
 
-/* Who finds all permits held is told when the first lease ends, if it is the next to be served and
- * does not come before that anyhow; who is the second in line, when the first one is late. */
+/* A worker that finds all permits held gets the end of the first lease as its time, if it is the
+ * next to be served and does not claim earlier anyway; the second in line gets the time when the
+ * first one is late. */
 static void check_told(const checker *self, const takt_store_call *call)
 {
-    const takt_ledger *ledger = takt_fleet_ledger(self->fleet);
+    const takt_ledger *ledger = checker_ledger(self);
     int64_t over_us = first_over_us(ledger), told_us = call->award->claim_again_at_us, held = 0,
             late_us;
 
@@ -283,8 +287,8 @@ void checker_released(checker *self, const fleet_job *job)
 {
     holdings *holds = &self->workers[job->worker->index].holds;
 
-    timeline_note(self->fleet, "worker %d: acquire %lld is released", job->worker->index,
-                  (long long)job->order);
+    checker_note(self, "worker %d: acquire %lld is released", job->worker->index,
+                 (long long)job->order);
     if (!job->lost && checker_lease_is_over(self, job->worker) &&
         job->worker->frozen_until_us < self->fleet->now_us)
         checker_fail(self, 1, "acquire %lld has lost its permit, and was not told",
@@ -295,8 +299,8 @@ void checker_released(checker *self, const fleet_job *job)
 
 void checker_lost(checker *self, const fleet_job *job)
 {
-    timeline_note(self->fleet, "worker %d: acquire %lld loses its permit", job->worker->index,
-                  (long long)job->order);
+    checker_note(self, "worker %d: acquire %lld loses its permit", job->worker->index,
+                 (long long)job->order);
     if (!checker_lease_is_over(self, job->worker) && !is_vague(self))
         checker_fail(self, 1, "acquire %lld loses its permit within its lease",
                      (long long)job->order);
@@ -323,7 +327,7 @@ void checker_permits_calm(checker *self)
 {
     if (self->concurrency == 0)
         return;
-    for (int i = 0; i < self->fleet->worker_count; i++) { /* what was not used in time has lapsed */
+    for (int i = 0; i < self->fleet->worker_count; i++) { /* unused slots have lapsed */
         watched *worker = &self->workers[i];
         int64_t due_us = checker_now(self) - 2 * self->fleet->delay_max_us - 10000;
         int kept = 0;
@@ -339,15 +343,15 @@ void checker_permits_calm(checker *self)
     checker_permits_flow(self);
 }
 
-/* How long a permit may be free: until its release is told, the first in line woken, and its claim
- * answered. */
+/* How long a permit may be free: until its release arrives, the first in line is woken, and its
+ * claim is answered. */
 static int64_t hand_over_us(const checker *self)
 {
-    return self->numbers.lookahead_us + 8 * self->fleet->delay_max_us +
-           (self->wakes_lost ? TAKT_KEEPALIVE_US : 0);
+    return (self->weighs ? SHARE_LOOKAHEADS : 1) * self->numbers.lookahead_us +
+           8 * self->fleet->delay_max_us + (self->wakes_lost ? TAKT_KEEPALIVE_US : 0);
 }
 
-/* Those who get a permit get the one that was free for longest. */
+/* A grant takes the permit that was free for the longest time. */
 void checker_permits_flow(checker *self)
 {
     int64_t unheld, first_us, cost;
@@ -373,10 +377,10 @@ void checker_permits_flow(checker *self)
                      (long long)(checker_now(self) - first_us));
 }
 
-/* Nobody holds anything any more, and a lease has passed. */
+/* No permit is held, and a lease has passed. */
 void checker_permits_quiet(const checker *self)
 {
-    if (takt_fleet_ledger(self->fleet)->holder_count > 0)
+    if (checker_ledger(self)->holder_count > 0)
         checker_fail(self, 7, "%d workers hold permits, and all have been given back or are dead",
-                     takt_fleet_ledger(self->fleet)->holder_count);
+                     checker_ledger(self)->holder_count);
 }

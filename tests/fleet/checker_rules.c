@@ -1,6 +1,6 @@
 /*
- * checker_rules.c: which rules are in force, and each slot against them: promises 1 (never over), 5
- * (nothing is wasted) and 6 (exact: neither a microsecond sooner nor later than the rules say).
+ * checker_rules.c: the valid rules, and each slot against them: promises 1 (never over), 5 (nothing
+ * is wasted) and 6 (exact: neither a microsecond earlier nor later than the rules say).
  */
 #include "checker.h"
 
@@ -24,7 +24,7 @@ static bool same_numbers(const takt_rule *a, const takt_rule *b)
                (wide)b->limit * (10000 - b->headroom_bp) * (a->period_us + a->guard_us);
 }
 
-/* Each new rule goes on from an old one of its kind: from that of the same numbers, if there is
+/* Each new rule continues an old one of its kind: the one with the same numbers, if there is
  * one. */
 static void find_predecessors(const definition *old, int old_count, const takt_numbers *numbers,
                               int before[])
@@ -87,21 +87,23 @@ static void change_numbers(checker *self, const takt_numbers *numbers, int64_t n
     for (int i = 0; i < TAKT_RULES_MAX; i++)
         definition_close(&old[i]);
     self->numbers = *numbers;
+    for (int i = 0; i < self->fleet->worker_count && self->known; i++)
+        memset(self->workers[i].places, 0, sizeof self->workers[i].places); /* told anew */
     self->start_count = 0;
     checker_pace_vague(self);
     checker_brake_off(self);
     self->capacity = TAKT_NEVER;
     for (int i = 0; i < numbers->rule_count; i++) {
         int64_t capacity = definition_capacity(&self->rules[i]);
-        if (self->rules[i].rule.unit == TAKT_UNIT_TOKENS)
+        if (self->rules[i].rule.unit != TAKT_UNIT_REQUESTS)
             self->capacity = capacity < self->capacity ? capacity : self->capacity;
     }
     if (self->capacity_min == 0 || self->capacity < self->capacity_min)
         self->capacity_min = self->capacity;
 }
 
-/* Of one revision the rules hold that were there first, until nobody has stated them for so long.
- * Whether those of a caller hold from now on. */
+/* Of one revision the first rules stay valid until no worker has stated them for so long. Returns
+ * whether a caller's are valid from now on. */
 static bool contests(checker *self, const takt_numbers *numbers, int64_t now_us)
 {
     if (takt_numbers_same(&self->numbers, numbers)) {
@@ -116,8 +118,8 @@ static bool contests(checker *self, const takt_numbers *numbers, int64_t now_us)
     return self->stated_us + TAKT_CONTEST_US < now_us;
 }
 
-/* The numbers of the highest revision that the ledger has heard of hold; one that is fresh has
- * heard of none. A look leaves the ledger as it is. */
+/* The numbers of the highest known revision are valid; a fresh ledger knows none. A peek does not
+ * change the ledger. */
 void checker_policy(checker *self, const takt_store_call *call)
 {
     const takt_numbers *stated = call->numbers;
@@ -131,12 +133,12 @@ void checker_policy(checker *self, const takt_store_call *call)
         self->contested_us = 0;
         if (self->numbers.rule_count == 0 || self->numbers.revision != stated->revision ||
             !takt_numbers_same(&self->numbers, stated)) {
-            timeline_note(self->fleet, "revision %lld is in force", (long long)stated->revision);
+            checker_note(self, "revision %lld is in force", (long long)stated->revision);
             self->forgetful |= self->numbers.rule_count > 0;
             change_numbers(self, stated, checker_now(self));
         }
     }
-    /* of one revision what else they say is each caller's own, where the ledger's text tells rules
+    /* of one revision the other numbers are each caller's own, if the ledger's text has rules
      * alone, or these are the same */
     if (stated->revision == self->numbers.revision &&
         (stated->revision == 0 || takt_numbers_same(stated, &self->numbers))) {
@@ -221,11 +223,12 @@ void checker_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost)
         self->calm_tokens += cost;
 }
 
-/* Slots that are given to nobody after all. */
+/* Slots that are not given in the end. */
 void checker_slots_back(checker *self, int64_t now_us, const takt_run *unused)
 {
     for (int i = 0; i < self->numbers.rule_count; i++)
-        definition_hand_back(&self->rules[i], unused, now_us + self->numbers.lookahead_us);
+        definition_hand_back(&self->rules[i], unused, now_us + self->numbers.lookahead_us,
+                             self->set_back_us);
     checker_pace_slots_back(self, unused);
     checker_brake_slots_back(self, unused);
     self->handed_back_at_us = self->fleet->now_us;

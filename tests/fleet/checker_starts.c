@@ -1,9 +1,9 @@
 /*
- * checker_starts.c: when work begins, beside when its slot was: promise 1 as a vendor sees it.
+ * checker_starts.c: the starts of work, beside their slots: promise 1 as a vendor sees it.
  *
- * Work that a worker comes to later than its slot by more than the guard does not begin.  While
- * there are no faults, starts keep the rules with a guard in strict windows of their own periods:
- * those that a vendor counts, who knows of no guard.
+ * Work does not begin if its worker comes later than its slot by more than the guard. Without
+ * faults, starts keep the rules with a guard in strict windows of their own periods: a vendor
+ * counts these, and knows of no guard.
  */
 #include "checker.h"
 
@@ -35,11 +35,26 @@ int checker_in_hand(const checker *self, const watched *worker)
     return count;
 }
 
+/* In virtual time: by the clock of any node that had the ledger since. */
+static int64_t due_at(const checker *self, const hand_slot *used)
+{
+    const takt_fleet *fleet = self->fleet;
+    int64_t due_us = used->due_us, by_us;
+
+    for (int i = 0; due_us > 0 && i < fleet->node_count; i++) {
+        by_us = fleet->now_us + used->at_us - takt_fleet_node_time(fleet, i, fleet->now_us);
+        if (used->nodes >> i & 1 && by_us > due_us)
+            due_us = by_us;
+    }
+    return due_us;
+}
+
 /* A worker knows the time as exactly as its answers were quick.  Which of several policies it goes
  * by is not told. */
 static void check_late(const checker *self, const watched *worker, const fleet_job *started,
-                       int64_t due_us)
+                       const hand_slot *used)
 {
+    int64_t due_us = due_at(self, used);
     int64_t late_us = self->fleet->now_us - due_us - self->slowest_us;
     int64_t guard_us = least_guard(&worker->numbers);
 
@@ -89,11 +104,12 @@ static void note(checker *self, int64_t now_us, int64_t cost)
     self->starts[self->start_count++] = (definition_token){.at_us = now_us, .cost = cost};
 }
 
-void checker_start(checker *self, const watched *worker, const fleet_job *started, int64_t due_us)
+void checker_start(checker *self, const watched *worker, const fleet_job *started,
+                   const hand_slot *used)
 {
     int64_t now_us = checker_now(self), from_us;
 
-    check_late(self, worker, started, due_us);
+    check_late(self, worker, started, used);
     if (!self->calm || least_guard(&self->numbers) == TAKT_NEVER)
         return;
     note(self, now_us, started->permit.cost);

@@ -5,9 +5,10 @@
  * higher priority. A worker that did not come when it was told to, and one lookahead on, has no
  * such claim.
  *
- * Round robin.  Where all work has one priority, nobody is refused, there are no faults and
- * messages are quick, no worker has a third turn while another one waits for its next; a fourth,
- * where costs differ, since a turn may pass a worker by whose first waiter costs more than a share.
+ * Round robin.  Where all work has one priority and one weight, nobody is refused, there are no
+ * faults and messages are quick, no worker has a third turn while another one waits for its next; a
+ * fourth, where costs differ, since a turn may pass a worker by whose first waiter costs more than
+ * a share.
  */
 #include <string.h>
 
@@ -16,8 +17,8 @@
 #define WANTED_MAX  50  /* tokens of a window that are counted one by one for each award */
 #define COUNTED_MAX 500 /* and where somebody leaves */
 
-/* Whether a worker takes part: it lives, and comes when it is told to.  One that was set aside
- * under a shorter lookahead stays so. */
+/* Whether a worker takes part: it lives, and claims at its times. A worker that was set aside under
+ * a shorter lookahead stays so. */
 static bool takes_part(const checker *self, int worker, int64_t now_us)
 {
     const takt_fleet_worker *of_fleet = &self->fleet->workers[worker];
@@ -72,10 +73,10 @@ int64_t checker_due(const checker *self, int64_t t_us, int64_t tokens)
     return latest_us;
 }
 
-/* Whether a number of tokens tells what is taken of the rule. */
+/* Whether a number of tokens describes the state of the rule. */
 static bool counts_tokens(const checker *self, const definition *rule)
 {
-    return rule->rule.unit == TAKT_UNIT_TOKENS || self->cost_max == 1;
+    return rule->rule.unit != TAKT_UNIT_REQUESTS || self->cost_max == 1;
 }
 
 static void check_priority(const checker *self, int worker, int priority)
@@ -85,20 +86,21 @@ static void check_priority(const checker *self, int worker, int priority)
 
     /* of waiters that it has refused a ledger knows the number, and not what each would have cost
      */
-    if (wanted == 0 || self->numbers.rule_count != 1 || !counts_tokens(self, rule) ||
-        (self->numbers.max_waiting > 0 && self->cost_max > 1) ||
+    if (wanted == 0 || checker_now(self) < self->set_back_us || self->numbers.rule_count != 1 ||
+        !counts_tokens(self, rule) || (self->numbers.max_waiting > 0 && self->cost_max > 1) ||
         (rule->kind != DEFINED_BUCKET && (wanted > WANTED_MAX || self->cost_max > 1)))
         return;
     from_us = self->blocked_until_us > from_us ? self->blocked_until_us : from_us;
-    if (last_of(rule, from_us, wanted) > checker_now(self) + self->numbers.lookahead_us)
+    /* a window that slides has its room in parts of a period */
+    if (last_of(rule, from_us, wanted) > checker_now(self) + self->numbers.lookahead_us +
+                                             (rule->kind == DEFINED_SLIDING ? rule->period_us : 0))
         checker_fail(self, 4,
                      "worker %d was given tokens with priority %d, which leaves %lld more urgent "
                      "ones no room",
                      worker, priority, (long long)wanted);
 }
 
-/* Who only tries does not overtake those who wait: all that they want could be taken now as well.
- */
+/* A try does not overtake waiters: all that they want could be taken now as well. */
 void checker_try_turn(const checker *self, int64_t now_us)
 {
     const definition *rule = &self->rules[0];
@@ -109,9 +111,9 @@ void checker_try_turn(const checker *self, int64_t now_us)
         checker_fail(self, 4, "a try overtakes those who wait for %lld tokens", (long long)wanted);
 }
 
-/* How many turns a place may have while another one waits for its own: two.  One more where costs
- * differ, since shares are smaller than some; and where the tokens of a window come all at once,
- * who is near may have had a small part of them before who is far can come. */
+/* How many turns a place may have while another one waits for its own: two. One more if costs
+ * differ, since shares are smaller than some costs; and if the tokens of a window come all at once,
+ * since a near worker may have some of them before a far one can claim. */
 static int turns_at_max(const checker *self)
 {
     if (self->cost_max == 1)
@@ -120,14 +122,24 @@ static int turns_at_max(const checker *self)
                                                                                   : TURNS;
 }
 
+/* Debts and clocks that were set back: workers may have been told to come later than need be. */
+static bool is_vague(const checker *self)
+{
+    for (int i = 0; i < self->numbers.rule_count; i++)
+        if (self->rules[i].vague_until_us > checker_now(self))
+            return true;
+    return false;
+}
+
 /* A worker's place gets a turn: does another one wait for its own too long? */
 static void check_round(const checker *self, int worker, int priority)
 {
     const line_place *mine = &self->workers[worker].places[priority];
     int turns = turns_at_max(self);
 
-    if (!self->calm || self->ranked || self->far || self->numbers.max_waiting > 0 ||
-        self->concurrency > 0) /* permits come free for whoever is quicker */
+    if (!self->calm || self->ranked || self->weighs || self->far || self->numbers.max_waiting > 0 ||
+        self->concurrency > 0 || /* permits go to the quickest worker */
+        is_vague(self))
         return;
     for (int i = 0; i < self->fleet->worker_count; i++) {
         const line_place *other = &self->workers[i].places[priority];
@@ -140,18 +152,18 @@ static void check_round(const checker *self, int worker, int priority)
     }
 }
 
-/* Those who were refused want no more: newcomers, of which the ledger's line knows how many are
- * left of each priority, or else the last of the claim. */
+/* Refused waiters are gone: the newcomers that the line does not count, or else the last ones of
+ * the claim. */
 static void leave_out(const checker *self, uint64_t worker, int64_t wanting[TAKT_PRIORITIES],
                       int64_t refused, int64_t cost_max)
 {
     int64_t left[TAKT_PRIORITIES] = {0};
 
     if (refused > 0 && self->numbers.when_full == TAKT_WHEN_FULL_REFUSE) {
-        for (int i = 0; i < takt_fleet_ledger(self->fleet)->line_count; i++)
-            if (takt_fleet_ledger(self->fleet)->line[i].worker == worker)
-                left[takt_fleet_ledger(self->fleet)->line[i].priority] =
-                    takt_fleet_ledger(self->fleet)->line[i].wanting;
+        for (int i = 0; i < checker_ledger(self)->line_count; i++)
+            if (checker_ledger(self)->line[i].worker == worker)
+                left[checker_ledger(self)->line[i].priority] =
+                    checker_ledger(self)->line[i].wanting;
         for (int p = 0; p < TAKT_PRIORITIES; p++)
             wanting[p] = left[p] < wanting[p] ? left[p] : wanting[p];
         return;

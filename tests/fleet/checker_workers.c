@@ -1,11 +1,13 @@
 /*
- * checker_workers.c: what workers do with what they are given: promise 2 (never early), and that
- * each waiter is served or told why not, once, in its order, and not after its deadline.  Also what
- * they do without the store, each by itself: promise 1 as far as `share` keeps it, which is that a
- * worker is no quicker than its part, and begins when all that was given before is past.
+ * checker_workers.c: the use of awards by workers: promise 2 (never early), and that each waiter is
+ * served or fails with a reason, once, in its order, and not after its deadline.
+ *
+ * Also workers without the store, each by itself: promise 1 as far as `share` keeps it: a worker is
+ * no quicker than its part, and begins after the last slot given before.
  */
 #include <stdlib.h>
 
+#include "base/integers.h"
 #include "checker.h"
 
 static void drop_before(watched *worker, int64_t instant_us)
@@ -18,7 +20,7 @@ static void drop_before(watched *worker, int64_t instant_us)
     worker->hand_count = kept;
 }
 
-/* Nobody asks for more slots than it has waiters, but for those who leave meanwhile. */
+/* No worker claims more slots than it has waiters, except for those that leave meanwhile. */
 static void check_hand(const checker *self, const watched *worker, int of_worker, int waiting)
 {
     int in_hand = checker_in_hand(self, worker);
@@ -39,14 +41,35 @@ static void give_up(watched *worker, const takt_offer *offer)
         }
 }
 
-void checker_heard(checker *self, const takt_fleet_worker *of_fleet, const takt_award *award,
-                   const takt_offer *offer, int64_t sent_us, int waiting)
+/* Slots in hand are judged by the clock of the node that has the ledger, once that is known. */
+static void note_node(watched *worker, int node)
+{
+    worker->node = node;
+    for (int i = 0; i < worker->hand_count; i++)
+        worker->hand[i].nodes |= 1U << node;
+}
+
+void checker_viewed(checker *self, const takt_fleet_worker *of_fleet)
+{
+    watched *worker = &self->workers[of_fleet->index];
+    bool lost = worker->node != NO_NODE && self->views[of_fleet->index].lost >> worker->node & 1;
+
+    if (lost && !worker->lost)
+        worker->begins_us = self->fleet->now_us + worker->numbers.lookahead_us - CHECKER_PROMPT_US;
+    worker->lost = lost;
+}
+
+void checker_heard(checker *self, const takt_fleet_worker *of_fleet, int node,
+                   const takt_award *award, const takt_offer *offer, int64_t sent_us, int waiting)
 {
     watched *worker = &self->workers[of_fleet->index];
     int64_t fence = award->fence;
 
+    if (self->past && self->replicas && award->run_count > 0 && award->now_us > self->past_at_us &&
+        self->fleet->ledgers[self->ledger].node == node)
+        checker_fail(self, 1, "worker %d hears of an award that no replica has", of_fleet->index);
     worker->heard_at_us = self->fleet->now_us;
-    worker->lost = false;
+    note_node(worker, node);
     worker->workers = award->workers + (award->in_line == 0);
     worker->learned = worker->learned || award->outdated;
     if (award->outdated)
@@ -67,10 +90,11 @@ void checker_heard(checker *self, const takt_fleet_worker *of_fleet, const takt_
                     abort();
             }
             int64_t slot_us = takt_run_slot(&award->runs[i], j), due_us = 0;
-            if (slot_us > checker_now(self)) /* the clock may have leapt since the answer */
+            /* the clock may have leapt since the answer */
+            if (slot_us > takt_fleet_node_time(self->fleet, node, self->fleet->now_us))
                 due_us = self->fleet->now_us + slot_us - award->now_us;
             worker->hand[worker->hand_count++] =
-                (hand_slot){slot_us, award->runs[i].cost, fence, due_us};
+                (hand_slot){slot_us, award->runs[i].cost, fence, due_us, 1U << node};
             fence += fence > 0;
         }
     drop_before(worker, award->blocked_until_us);
@@ -86,19 +110,21 @@ void checker_told(checker *self, const takt_fleet_worker *of_fleet, const takt_s
     drop_before(worker, worker->blocked_until_us);
 }
 
-void checker_failed(checker *self, const takt_fleet_worker *of_fleet, const takt_offer *offer)
+/* Without an answer from that node its clock is unknown, and no slot in hand can be due by it. */
+void checker_failed(checker *self, const takt_fleet_worker *of_fleet, int node,
+                    const takt_offer *offer)
 {
-    give_up(&self->workers[of_fleet->index], offer); /* it may be another worker's now */
     watched *worker = &self->workers[of_fleet->index];
 
+    give_up(worker, offer); /* it may be another worker's now */
+    note_node(worker, node);
+    if (!(self->views[of_fleet->index].known >> node & 1))
+        worker->hand_count = 0;
     checker_permits_failed(self, of_fleet);
-    if (!worker->lost)
-        worker->begins_us = self->fleet->now_us + worker->numbers.lookahead_us - CHECKER_PROMPT_US;
-    worker->lost = true;
 }
 
-/* What is handed back is in hand, and then it is not.  Numbers are not handed back: which of
- * several at that instant it was is not known any more. */
+/* A slot that is handed back was in hand, and is not any more. Numbers are not handed back: it is
+ * unknown which of several slots of one instant it was. */
 void checker_hands_back(checker *self, const takt_fleet_worker *of_fleet, const takt_run *unused)
 {
     watched *worker = &self->workers[of_fleet->index];
@@ -110,7 +136,7 @@ void checker_hands_back(checker *self, const takt_fleet_worker *of_fleet, const 
                (worker->hand[at].at_us != slot_us || worker->hand[at].cost != unused->cost))
             at--;
         if (at < 0 && slot_us < worker->blocked_until_us)
-            continue; /* it was too late for it before it heard of the block */
+            continue; /* it was too late for it before it knew of the block */
         if (at < 0)
             checker_fail(self, 1, "worker %d hands back the slot at now%+lld us, and has none",
                          of_fleet->index, (long long)(slot_us - checker_now(self)));
@@ -145,9 +171,11 @@ static void check_alone(const checker *self, watched *worker, const fleet_job *s
         checker_fail(self, 1,
                      "acquire %lld is served by a slot that its worker was not given, or has used",
                      (long long)started->order);
-    worker->left++; /* what may still be given for it is for nobody */
+    worker->left++; /* slots that may still come for it are unused */
     if (self->mode == TAKT_ON_STORE_FAILURE_OPEN)
         return;
+    if (worker->workers == 0)
+        worker->workers = self->views[started->worker->index].workers;
     if (worker->workers == 0)
         checker_fail(self, 1, "acquire %lld starts where nothing is known of other workers",
                      (long long)started->order);
@@ -162,7 +190,7 @@ static void check_alone(const checker *self, watched *worker, const fleet_job *s
 
 /* Takes the slot out of the worker's hand: the cheapest one of that instant and number that is
  * large enough. */
-static bool use(watched *worker, int64_t slot_us, int64_t cost, int64_t fence, int64_t *due_us)
+static bool use(watched *worker, int64_t slot_us, int64_t cost, int64_t fence, hand_slot *used)
 {
     int found = -1;
 
@@ -173,7 +201,7 @@ static bool use(watched *worker, int64_t slot_us, int64_t cost, int64_t fence, i
             found = i;
     if (found < 0)
         return false;
-    *due_us = worker->hand[found].due_us;
+    *used = worker->hand[found];
     worker->hand[found] = worker->hand[--worker->hand_count];
     return true;
 }
@@ -198,7 +226,7 @@ static void check_order(const checker *self, const fleet_job *started, const fle
 /* A callback comes as soon as the worker can know for certain that its slot is due. */
 static void check_prompt(const checker *self, const watched *worker, int64_t slot_us)
 {
-    int64_t heard_us = worker->heard_at_us + self->fleet->store_clock_us;
+    int64_t heard_us = takt_fleet_node_time(self->fleet, worker->node, worker->heard_at_us);
     int64_t late_us = checker_now(self) - (slot_us > heard_us ? slot_us : heard_us);
 
     if (late_us > self->fleet->delay_max_us + self->fleet->timer_late_us + CHECKER_PROMPT_US)
@@ -206,22 +234,38 @@ static void check_prompt(const checker *self, const watched *worker, int64_t slo
                      (long long)late_us);
 }
 
+/* By the clock of a node that had the ledger since the slot was given, as its worker heard. */
+static void check_early(const checker *self, const fleet_job *started, const hand_slot *used)
+{
+    const takt_fleet *fleet = self->fleet;
+    int64_t early_us = TAKT_NEVER;
+
+    for (int i = 0; i < fleet->node_count; i++)
+        if (used->nodes >> i & 1)
+            early_us =
+                takt_min(early_us, used->at_us - takt_fleet_node_time(fleet, i, fleet->now_us));
+    if (early_us > 0 && early_us != TAKT_NEVER)
+        checker_fail(self, 2, "acquire %lld is served %lld us before its slot",
+                     (long long)started->order, (long long)early_us);
+}
+
 static void check_start(checker *self, const fleet_job *started, const fleet_job *jobs,
                         int job_count)
 {
     watched *worker = &self->workers[started->worker->index];
-    int64_t slot_us = started->permit.slot_at_us, due_us;
+    int64_t slot_us = started->permit.slot_at_us;
+    hand_slot used = {.at_us = slot_us};
     bool from_hand;
 
-    if (slot_us > checker_now(self))
-        checker_fail(self, 2, "acquire %lld is served %lld us before its slot",
-                     (long long)started->order, (long long)(slot_us - checker_now(self)));
+    if (worker->node != NO_NODE)
+        used.nodes = 1U << worker->node;
     if (slot_us < worker->blocked_until_us)
         checker_fail(self, 1, "acquire %lld is served in a block that its worker had heard of",
                      (long long)started->order);
-    from_hand = use(worker, slot_us, started->permit.cost, started->permit.fence, &due_us);
+    from_hand = use(worker, slot_us, started->permit.cost, started->permit.fence, &used);
+    check_early(self, started, &used);
     if (from_hand)
-        checker_start(self, worker, started, due_us);
+        checker_start(self, worker, started, &used);
     if (!from_hand && started->permit.fence == 0)
         check_alone(self, worker, started);
     checker_permits_start(self, started, from_hand);
@@ -235,12 +279,12 @@ static void check_start(checker *self, const fleet_job *started, const fleet_job
     self->fired++;
 }
 
-/* Tokens that the others want who may come before it: those in line as the ledger has them, and the
- * waiters of its worker. */
+/* The tokens of other waiters that may be served before it: those in the ledger's line, and those
+ * of its worker. */
 static int64_t tokens_before(const checker *self, const fleet_job *ended, const fleet_job *jobs,
                              int job_count)
 {
-    const takt_ledger *ledger = takt_fleet_ledger(self->fleet);
+    const takt_ledger *ledger = checker_ledger(self);
     int64_t tokens = 0;
 
     for (int i = 0; i < ledger->line_count; i++)
@@ -250,32 +294,34 @@ static int64_t tokens_before(const checker *self, const fleet_job *ended, const 
     for (int i = 0; i < job_count; i++)
         if (&jobs[i] != ended && jobs[i].waiting)
             tokens += jobs[i].permit.cost;
-    /* those who have left since the answer was given were still before it */
+    /* waiters that have left since the answer was given still counted before it */
     for (int i = 0; i < CHECKER_LEAVERS; i++)
         if (self->leavers[i].at_us >= self->fleet->now_us - 2 * self->slowest_us)
             tokens += self->leavers[i].cost;
     return tokens;
 }
 
-/* Who leaves before its deadline could not have been served by then if those before it stayed, as
- * far as an answer takes to come. */
+/* A waiter that fails before its deadline could not have been served by then if the waiters before
+ * it stayed, up to the time of an answer. */
 static void check_hopeless(const checker *self, const fleet_job *ended, const fleet_job *jobs,
                            int job_count)
 {
     int64_t left_us = ended->permit.deadline_at_us - takt_fleet_clock(ended->worker);
-    int64_t capacity = takt_numbers_capacity(&self->numbers, TAKT_UNIT_TOKENS,
-                                             NULL); /* of newer numbers it may be less */
+    int64_t capacity = self->capacity; /* of newer numbers it may be less */
     int64_t cost = ended->permit.cost < capacity ? ended->permit.cost : capacity;
-    int64_t ahead = tokens_before(self, ended, jobs, job_count);
-    int64_t now_us = checker_now(self), first_us = checker_earliest(self, now_us, cost) - now_us;
-    int64_t last_us = checker_due(self, now_us, ahead + cost) - now_us;
+    int64_t now_us = checker_now(self), first_us, last_us;
 
-    /* its worker hears of slots that were handed back at its next claim */
-    if (self->fleet->now_us - self->handed_back_at_us < TAKT_KEEPALIVE_US + self->slowest_us)
+    /* its worker gets slots that were handed back with its next claim */
+    if (left_us <= 0 || self->forgetful || self->concurrency > 0 ||
+        checker_vague_until(self) >= now_us ||
+        self->fleet->now_us - self->handed_back_at_us < TAKT_KEEPALIVE_US + self->slowest_us)
         return;
-    if (left_us > 0 && !self->forgetful && self->concurrency == 0 &&
-        checker_vague_until(self) < checker_now(self) && first_us + self->slowest_us < left_us &&
-        last_us + self->slowest_us < left_us)
+    first_us = checker_earliest(self, now_us, cost) - now_us;
+    if (first_us + self->slowest_us >= left_us)
+        return;
+    last_us =
+        checker_due(self, now_us, tokens_before(self, ended, jobs, job_count) + cost) - now_us;
+    if (last_us + self->slowest_us < left_us)
         checker_fail(
             self, 5,
             "acquire %lld leaves %lld us before its deadline, but there is a slot in %lld us, %lld "
@@ -287,9 +333,12 @@ void checker_ended(checker *self, const fleet_job *ended, int status, const flee
                    int job_count)
 {
     if (status == 0)
-        timeline_note(self->fleet, "worker %d: acquire %lld starts, its slot was at now%+lld us",
-                      ended->worker->index, (long long)ended->order,
-                      (long long)(ended->permit.slot_at_us - checker_now(self)));
+        checker_note(self, "worker %d: acquire %lld starts, its slot was at now%+lld us",
+                     ended->worker->index, (long long)ended->order,
+                     (long long)(ended->permit.slot_at_us - checker_now(self)));
+    else
+        checker_note(self, "worker %d: acquire %lld ends with %d", ended->worker->index,
+                     (long long)ended->order, status);
     if (!ended->waiting)
         checker_fail(self, 1, "acquire %lld gets a second callback", (long long)ended->order);
     if (ended->worker->dead || ended->incarnation != ended->worker->incarnation)
@@ -300,6 +349,7 @@ void checker_ended(checker *self, const fleet_job *ended, int status, const flee
         return;
     }
     self->left++;
+    self->calm_refused += status == TAKT_E_COST;
     self->leavers[self->leaver_count++ % CHECKER_LEAVERS] =
         (checker_leaver){self->fleet->now_us, ended->permit.cost};
     self->workers[ended->worker->index].left++;
@@ -323,8 +373,7 @@ void checker_ended(checker *self, const fleet_job *ended, int status, const flee
         checker_fail(self, 5, "acquire %lld was accepted, and is refused", (long long)ended->order);
 }
 
-/* A slot that nobody uses is there because somebody left: who leaves is charged no more than one
- * slot. */
+/* An unused slot exists because a waiter left: a waiter that leaves costs at most one slot. */
 void checker_unused(const checker *self)
 {
     for (int i = 0; i < self->fleet->worker_count; i++)
@@ -338,7 +387,7 @@ void checker_crashed(checker *self, const takt_fleet_worker *of_fleet)
 {
     watched *worker = &self->workers[of_fleet->index];
 
-    timeline_note(self->fleet, "worker %d crashes", of_fleet->index);
     checker_permits_crashed(self, of_fleet);
-    *worker = (watched){.hand = worker->hand, .hand_capacity = worker->hand_capacity};
+    *worker =
+        (watched){.node = NO_NODE, .hand = worker->hand, .hand_capacity = worker->hand_capacity};
 }

@@ -20,7 +20,7 @@ definition_kind definition_kind_of(const takt_algorithm *algorithm)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].name, algorithm->name) == 0)
             return kinds[i].kind;
-    abort(); /* an algorithm that nobody has defined here */
+    abort(); /* an algorithm without a definition here */
 }
 
 static bool opens_by_use(const definition *self)
@@ -65,6 +65,27 @@ void definition_rest(definition *self)
     self->debt_count = 0;
     self->charged = false;
     definition_forget(self);
+}
+
+void definition_lose(definition *self, int64_t before_us)
+{
+    int old = 0;
+
+    if (before_us == TAKT_NEVER ||
+        (self->kind == DEFINED_BUCKET && self->told <= (wide)before_us * self->tokens)) {
+        definition_rest(self);
+        return;
+    }
+    while (old < self->count && self->taken[old].at_us < before_us)
+        old++;
+    self->count -= old;
+    if (old > 0)
+        memmove(self->taken, self->taken + old, (size_t)self->count * sizeof *self->taken);
+    if (self->opened_us < before_us)
+        self->opened_us = self->used = 0;
+    if (self->opened_before_us < before_us)
+        self->opened_before_us = self->used_before = 0;
+    self->window_us = self->behind = self->held = 0;
 }
 
 void definition_blur(definition *self, int64_t until_us)
@@ -158,8 +179,8 @@ static int64_t bucket_earliest(const definition *self, int64_t t_us, int64_t cos
         t_us, ceil_of(self->max + (cost - self->rule.burst) * self->span, self->tokens));
 }
 
-/* The least that the exact instant can be which a slot at t_us is told for: where it is known, that
- * instant itself; a slot later than it may be told by begins anew. */
+/* The earliest exact instant of a slot at t_us: the instant itself if it is known; a later slot
+ * begins anew. */
 static wide exact_instant(const definition *self, int64_t t_us)
 {
     wide t = (wide)t_us * self->tokens;
@@ -184,7 +205,17 @@ static void bucket_take(definition *self, int64_t t_us, int64_t cost)
     self->min = min + cost * self->span;
 }
 
-/* What is owed as tokens under the old numbers is owed as tokens under the new ones. */
+/* After a jump of the clock the ledger may count as owed, and convert, all that time until then. */
+static void vague_follow(definition *self, const definition *from, int64_t now_us)
+{
+    wide owed = (wide)(from->vague_until_us - now_us) * from->tokens;
+
+    if (owed > 0)
+        self->vague_until_us =
+            now_us + (int64_t)ceil_of(ceil_of(owed * self->span, from->span), self->tokens);
+}
+
+/* Tokens owed under the old numbers are owed under the new ones. */
 static void bucket_follow(definition *self, const definition *from, int64_t now_us)
 {
     wide now = (wide)now_us * self->tokens;
@@ -194,6 +225,7 @@ static void bucket_follow(definition *self, const definition *from, int64_t now_
     wide rounding; /* the ledger may round up to a microsecond of either rate, and to a millionth of
                       a token */
 
+    vague_follow(self, from, now_us);
     if (from->tokens == self->tokens && from->span == self->span) {
         self->told = from->told;
         self->min = from->min;
@@ -206,12 +238,12 @@ static void bucket_follow(definition *self, const definition *from, int64_t now_
     self->told = owed_told <= 0 ? 0 : now + floor_of(owed_told * self->span, from->span);
     self->min = owed_min <= 0 ? 0 : now + floor_of(owed_min * self->span, from->span);
     self->max = owed_max <= 0 ? 0 : now + ceil_of(owed_max * self->span, from->span) + rounding;
-    /* of the slots as told a part of a microsecond each is not owed */
+    /* of rounded slots, a fraction of a microsecond each is not owed */
     self->told = self->told < self->min ? self->told : self->min;
     definition_forget(self);
 }
 
-/* ---- windows: what was taken, counted -------------------------------------------------------- */
+/* ---- windows: counts of taken tokens --------------------------------------------------------- */
 
 /* All that was taken before that moment. */
 static int64_t taken_before(const definition *self, int64_t at_us)
@@ -273,6 +305,8 @@ static bool window_permits(const definition *self, int64_t t_us, int64_t cost)
     int64_t period_us = self->period_us, start_us, previous, current;
     wide weighed;
 
+    if (opens_by_use(self) && t_us < self->unknown_until_us)
+        return true; /* it may have been opened at another instant */
     if (opens_by_use(self))
         return (t_us >= self->opened_us + period_us ? 0 : self->used) + cost <= allowed(self);
     if (self->kind == DEFINED_LOG)
@@ -388,7 +422,7 @@ void definition_charge(definition *self, int64_t now_us, int64_t tokens)
     int64_t last_us = self->count > 0 ? self->taken[self->count - 1].at_us : now_us;
     int64_t behind = self->behind, periods;
 
-    if (self->rule.unit == TAKT_UNIT_REQUESTS)
+    if (self->rule.unit != TAKT_UNIT_TOKENS)
         return;
     definition_take(self, now_us, tokens);
     self->behind = behind < self->behind ? behind : self->behind; /* it is no late token */
@@ -400,7 +434,7 @@ void definition_charge(definition *self, int64_t now_us, int64_t tokens)
     if (self->debt_count == DEFINITION_DEBTS)
         memmove(self->debts, self->debts + 1, (size_t)--self->debt_count * sizeof *self->debts);
     self->debts[self->debt_count++] = (definition_debt){now_us, tokens};
-    /* it is taken after what was given ahead, and before what is given from now on */
+    /* it is taken after the slots given ahead, and before those given from now on */
     if (self->vague_until_us < now_us)
         self->vague_until_us = now_us;
     if (self->vague_until_us < last_us)
@@ -450,8 +484,8 @@ void definition_exhaust(definition *self, int64_t at_us)
         definition_blur(self, at_us + 2 * self->period_us);
 }
 
-/* What counted under the old numbers counts under the new ones, as far as it can be known; the
- * ledger may count more. */
+/* Tokens that counted under the old numbers count under the new ones, as far as it can be known;
+ * the ledger may count more. */
 static void window_follow(definition *self, const definition *from, int64_t now_us)
 {
     bool same_windows = self->kind == DEFINED_FIXED && self->period_us == from->period_us &&
@@ -494,12 +528,29 @@ void definition_begin_late(definition *self, int64_t now_us, int64_t begins_us)
         definition_blur(self, begins_us + 2 * self->period_us);
 }
 
+/* Windows of another clock are forgotten altogether. */
+static void forgive_windows(definition *self, int64_t now_us, int64_t lookahead_us)
+{
+    int64_t reach_us = TAKT_LOOKAHEAD_MAX_US + 2 * lookahead_us;
+    int64_t last_us = self->count > 0 ? self->taken[self->count - 1].at_us : 0;
+
+    last_us -= self->kind == DEFINED_LOG ? 0 : self->period_us; /* the window's begin */
+    if (last_us <= now_us + reach_us)
+        return;
+    definition_rest(self);
+    definition_blur(self, now_us + lookahead_us + 2 * self->period_us);
+}
+
 void definition_forgive(definition *self, int64_t now_us, int64_t lookahead_us)
 {
     wide depth = self->rule.burst * self->span;
     wide left = ((wide)now_us + lookahead_us) * self->tokens + depth;
     int64_t reach_us = TAKT_LOOKAHEAD_MAX_US + 2 * lookahead_us;
 
+    if (self->kind != DEFINED_BUCKET) {
+        forgive_windows(self, now_us, lookahead_us);
+        return;
+    }
     self->charged = self->charged && self->max > ((wide)now_us + reach_us) * self->tokens + depth;
     if (self->charged || self->max <= ((wide)now_us + reach_us) * self->tokens + depth)
         return;

@@ -1,10 +1,10 @@
 /*
- * definition.h: what each algorithm promises, over the list of slots that were given.
+ * definition.h: the promise of each algorithm, over the list of given slots.
  *
  * Written from the definitions, in another way than lib/core: exact numbers of 128 bits, slots
- * counted one by one, no closed forms.  A definition says two things of the next slots: whether a
- * rule may give it (the promise never to give too much), and what the first moment is at which it
- * could (the promise to waste nothing and to be exact).
+ * counted one by one, no closed forms. A definition answers two questions about the next slot:
+ * whether a rule may give it (it never gives too much), and what the first possible moment is (it
+ * wastes nothing and is exact).
  */
 #ifndef TAKT_TESTS_DEFINITION_H
 #define TAKT_TESTS_DEFINITION_H
@@ -31,10 +31,10 @@ typedef struct definition_debt {
 typedef struct definition_token {
     int64_t at_us;
     int64_t cost;
-    int64_t before; /* the costs of all older ones, as far as they are known */
+    int64_t before; /* the costs of all older ones, if known */
 } definition_token;
 
-/* What a bucket gave, or lost to a block: as told and exactly, in parts of 1/tokens us. */
+/* The tokens that a bucket gave or lost to a block: rounded and exact, in parts of 1/tokens us. */
 typedef struct definition_taking {
     int64_t slot_us, cost; /* cost 0: a block */
     wide at_told, at_least;
@@ -47,15 +47,15 @@ typedef struct definition {
     int64_t period_us; /* of a window; for which a log's token counts */
     wide tokens, span; /* the rate, exactly: that many tokens per that many microseconds */
 
-    /* A bucket: theoretical arrival times in parts of 1/tokens us.  Of the slots as they were told,
-     * rounded up to whole microseconds: the promise.  And exactly: between least and most, which
-     * differ only after the numbers of a rule were changed. */
+    /* A bucket: theoretical arrival times in parts of 1/tokens us. Of the rounded slots, in whole
+     * microseconds: the promise. And exact: between least and most, which differ only after the
+     * numbers of a rule were changed. */
     wide told, min, max;
     wide base_told, base_min; /* before the last takings, which can be struck off again */
     definition_taking *takings;
     int taking_count, taking_capacity;
 
-    /* The others: what was taken, the oldest first.  A window that opens with its first token:
+    /* The others: the taken tokens, the oldest first. A window that opens with its first token:
      * where it begins, and how much was taken from it. */
     definition_token *taken;
     int count, capacity;
@@ -63,9 +63,9 @@ typedef struct definition {
     int64_t opened_before_us, used_before; /* the one before it */
     definition_debt debts[DEFINITION_DEBTS];
     int debt_count;
-    bool charged; /* a bucket: what it owes is no jump of a clock */
-    /* Of a sliding window: that of the last token, how far it fell behind an even use, and what is
-     * held back in it for the one before. */
+    bool charged; /* a bucket: its debt is no jump of a clock */
+    /* Of a sliding window: the window of the last token, how far it fell behind an even use, and
+     * the tokens held back in it for the window before. */
     int64_t window_us, behind, held;
     int64_t
         unknown_until_us;   /* a window that begins before has other counts than those known here */
@@ -86,11 +86,14 @@ void definition_copy(definition *to, const definition *from); /* `to` is open */
 /* What one request of that cost takes of the rule; the calls below take costs. */
 int64_t definition_amount(const definition *self, int64_t cost);
 
-/* The most that it can ever give at one instant, of what it counts. */
+/* The most that it can ever give at one instant, in its unit. */
 int64_t definition_capacity(const definition *self);
 
 /* As from rest. */
 void definition_rest(definition *self);
+
+/* The ledger began anew at that instant, when all before was over, and knows nothing of it. */
+void definition_lose(definition *self, int64_t before_us);
 
 /* The counts are not known until then, nor what sliding windows hold back for them. */
 void definition_blur(definition *self, int64_t until_us);
@@ -109,11 +112,13 @@ void definition_take(definition *self, int64_t t_us, int64_t cost);
 /* As if all that could be taken up to that instant had been. */
 void definition_exhaust(definition *self, int64_t at_us);
 
-/* Slots that were taken are handed back unused; no slot was given after until_us. */
-void definition_hand_back(definition *self, const takt_run *unused, int64_t until_us);
+/* Slots that were taken are handed back unused; no slot was given after until_us.  A ledger whose
+ * clock was set back takes slots up to set_back_us for the last ones. */
+void definition_hand_back(definition *self, const takt_run *unused, int64_t until_us,
+                          int64_t set_back_us);
 
-/* Work cost so many tokens more than it took.  From then on any time lets through what its windows
- * allow and no more, these tokens counted. */
+/* Work cost so many tokens more than it took. From then on any interval has at most the tokens of
+ * its windows, including these. */
 void definition_charge(definition *self, int64_t now_us, int64_t tokens);
 
 /* The slots taken under `from` as they count under these numbers, at now_us. */
@@ -128,7 +133,7 @@ void definition_begin_late(definition *self, int64_t now_us, int64_t begins_us);
  */
 void definition_forgive(definition *self, int64_t now_us, int64_t lookahead_us);
 
-/* From when on, if nothing is taken, the rule is as from rest, at the latest. */
+/* The latest time from which the rule is at rest, if nothing is taken. */
 int64_t definition_rest_at(const definition *self);
 
 /* Between the parts of a definition: a taking of a bucket is noted; all that were are forgotten. */

@@ -1,9 +1,9 @@
 /*
- * definition_unused.c: slots that are handed back, against the list of all that were taken.
+ * definition_unused.c: slots that are handed back, against the list of all taken slots.
  *
- * What a rule may give after that is what it could have given had they never been: they are struck
- * off the list.  A bucket is worked out anew from what is left of it, over the last seconds; what a
- * ledger takes back at least is told by a formula (docs/design.md), so that between the two it is
+ * After that a rule may give what it could have given if these slots had never been given: they are
+ * removed from the list. A bucket is computed again from the rest of its slots, over the last
+ * seconds. A formula has the least that a ledger takes back (docs/design.md); between the two it is
  * never over and wastes nothing.
  */
 #include <stdlib.h>
@@ -89,14 +89,15 @@ static void take_off(definition *self, int64_t slot_us, int64_t tokens, int64_t 
         self->max = without;
 }
 
-static void bucket_hand_back(definition *self, const takt_run *run, int64_t until_us)
+static void bucket_hand_back(definition *self, const takt_run *run, int64_t until_us,
+                             int64_t set_back_us)
 {
     int64_t tokens = run->count * run->cost, struck = 0;
 
     for (int64_t i = 0; i < run->count; i++)
         struck += strike_taking(self, takt_run_slot(run, i), run->cost);
-    if (struck <
-        run->count) { /* of before a reset or the like: they could have been used as well */
+    /* of before a reset or the like, or of another clock: they could have been used as well */
+    if (struck < run->count || takt_run_slot(run, 0) <= set_back_us) {
         self->told -= tokens * self->span;
         self->min -= tokens * self->span;
         definition_forget(self);
@@ -159,12 +160,13 @@ static void window_hand_back(definition *self, const takt_run *run)
         self->used = self->used_before;
         self->opened_before_us = self->used_before = 0;
     }
-    /* slots go back to no earlier window; what a log cannot take back, and what is of two windows
-     * or counts in two, counts on */
+    /* slots do not return to an earlier window; those that a log cannot take back, and those that
+     * count in two windows, still count */
     definition_blur(self, last_us + (whole ? 0 : 2 * period_us));
 }
 
-void definition_hand_back(definition *self, const takt_run *unused, int64_t until_us)
+void definition_hand_back(definition *self, const takt_run *unused, int64_t until_us,
+                          int64_t set_back_us)
 {
     takt_run of_rule = *unused, *run = &of_rule;
 
@@ -174,7 +176,7 @@ void definition_hand_back(definition *self, const takt_run *unused, int64_t unti
             if (takt_run_slot(run, i) >= self->debts[j].at_us)
                 self->debts[j].given -= run->cost;
     if (self->kind == DEFINED_BUCKET)
-        bucket_hand_back(self, run, until_us);
+        bucket_hand_back(self, run, until_us, set_back_us);
     else
         window_hand_back(self, run);
 }

@@ -82,6 +82,26 @@ void policy_draw_guards(takt_limit *policies, int count, uint64_t random)
         }
 }
 
+int64_t policy_capacity(const takt_numbers *numbers)
+{
+    int64_t capacity = takt_numbers_capacity(numbers, TAKT_UNIT_TOKENS, NULL);
+
+    for (int i = 0; i < TAKT_MORE_MAX; i++)
+        capacity =
+            takt_min(capacity, takt_numbers_capacity(numbers, TAKT_UNIT_MORE + (takt_unit)i, NULL));
+    return capacity;
+}
+
+/* A tenth of the fleets have rules that count further units. */
+static void draw_more_units(takt_limit *policies, int count, uint64_t *random)
+{
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < policies[i].numbers.rule_count; j++)
+            if (chance(random, 50))
+                policies[i].numbers.rules[j].unit =
+                    TAKT_UNIT_MORE + (takt_unit)draw(random, TAKT_MORE_MAX);
+}
+
 /* A fifth of the fleets have rules that count requests. */
 void policy_draw_units(takt_limit *policies, int count, uint64_t random)
 {
@@ -98,7 +118,13 @@ void policy_draw_units(takt_limit *policies, int count, uint64_t random)
     }
 }
 
-/* What comes back is back within the seconds before the calm. */
+void policy_draw_more_units(takt_limit *policies, int count, uint64_t random)
+{
+    if (chance(&random, 10))
+        draw_more_units(policies, count, &random);
+}
+
+/* A lowered rate has recovered some seconds before the calm. */
 void policy_draw_adapt(takt_limit *policies, int count, uint64_t *random)
 {
     static const int64_t times_us[] = {100000, 500000, 1000000};

@@ -3,14 +3,27 @@
  *
  * Usage: promises [--seed N | --seeds A..B]
  * A seed takes the same course each time.  Prints the seed that failed, why, and the last events
- * before it.
+ * before it.  Without arguments: the first seeds, and the large fleets that docs/design.md has
+ * figures of.  Those take minutes where each instruction is watched: TAKT_ROUNDS_DIVIDED_BY leaves
+ * them out.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "hosts.h"
+#include "nested.h"
 #include "scenario.h"
+#include "seed.h"
+#include "tenants.h"
+#include "units.h"
+
+#define SEEDS        50 /* the others are of test_promises.py */
+#define HOSTS_EACH   10 /* seeds that are fleets of hosts, too */
+#define TENANTS_EACH 5  /* and of tenants */
+#define NESTED_EACH  5  /* and of nested limits */
+#define UNITS_EACH   10 /* and of units */
 
 static uint64_t seed;
 
@@ -29,7 +42,7 @@ static void failed(void)
 
 int main(int argc, char **argv)
 {
-    uint64_t first = 1, last = 200;
+    uint64_t first = 1, last = SEEDS;
 
     if (argc == 3 && strcmp(argv[1], "--seed") == 0) {
         first = last = strtoull(argv[2], NULL, 10);
@@ -41,8 +54,23 @@ int main(int argc, char **argv)
         return 64;
     }
     checker_on_failure = failed;
-    for (seed = first; seed <= last; seed++)
+    for (seed = first; seed <= last; seed++) {
         scenario_run(seed);
+        if (seed % HOSTS_EACH == 0)
+            hosts_run(seed);
+        if (seed % TENANTS_EACH == 0)
+            tenants_run(seed);
+        if (seed % NESTED_EACH == 0)
+            nested_run(seed);
+        if (seed % UNITS_EACH == 0)
+            units_run(seed);
+    }
+    if (argc == 1 && test_rounds(SEEDS) == SEEDS) {
+        hosts_run_many();
+        tenants_run_figures();
+        nested_run_figures();
+        units_run_figures();
+    }
     printf(
         "%" PRIu64
         " seeds: %lld calls, %lld slots, %lld started, %lld handed back, %lld left without, %lld "

@@ -17,7 +17,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Not inlined, so that the stack says which of them has failed. */
+/* Not inlined, so that the stack names the failed check. */
 static __attribute__((noinline)) void require(int holds)
 {
     if (!holds)

@@ -1,6 +1,6 @@
 /*
- * Any text as a mail address: what is let through can neither end a line nor be read as another
- * address, and stands in a header as one address.
+ * Any text as a mail address: an accepted address can neither end a line nor be read as another
+ * address, and is one address in a header.
  */
 #include "fuzz.h"
 

@@ -1,11 +1,11 @@
 /*
- * Any bytes as what a client sends to the agent, over a real connection, so within the agent's own
- * bounds. The first byte says how: raw in pieces of that size, or (from 128 on) as commands, a line
- * each, with spaces between words.
+ * Any bytes as the commands of a client of the agent, over a real connection, so within the agent's
+ * own bounds. The first byte chooses the form: raw in pieces of that size, or (from 128 on) as
+ * commands, a line each, with spaces between words.
  *
- * What the agent sends is well-formed RESP2 or RESP3. A command has one answer, unless it waits or
- * stands behind one that waits. A stream that is no command ends with an error and the connection.
- * Another connection is served all the time, and nothing is left of one that has ended.
+ * The agent's answers are well-formed RESP2 or RESP3. A command has one answer, unless it waits or
+ * is behind one that waits. A stream that is no command ends with an error and the connection.
+ * Another connection is served all the time, and a connection leaves nothing behind.
  */
 #include "fuzz.h"
 
@@ -17,11 +17,11 @@
 #include "agent/run.h"
 
 #define COMMANDED   128
-#define WORDS_MAX   512  /* of a command, as the agent has it */
+#define WORDS_MAX   512  /* as in the agent */
 #define WORDS_SENT  1024 /* at most */
 #define DEFINED_MAX 32   /* limits of programs; then a new agent, since each change copies them */
 #define DEPTH_MAX   8
-#define TURNS       4 /* of the loop, from bytes to what the store says to them and the answer */
+#define TURNS       4 /* of the loop, from a command's bytes to the store's answer and the reply */
 
 static const char policy[] = "limits:\n"
                              "  - name: fast\n"
@@ -76,7 +76,7 @@ static void renew_agent(void)
 {
     static bool opened;
 
-    if (opened && agent.defined_count + agent.defined_former.count < DEFINED_MAX)
+    if (opened && agent.limits.definition_count + agent.limits.brought.former.count < DEFINED_MAX)
         return;
     if (opened) {
         close(other);
@@ -99,14 +99,14 @@ typedef struct received {
     bool ended, refused; /* the connection; its stream */
 } received;
 
-/* Whether the connection has ended, or all that it has to say for now is said. */
+/* Whether the connection has ended, or has sent everything for now. */
 static bool is_quiet(const takt_agent_connection *connection)
 {
-    return agent.connection_count < 2 ||
+    return agent.connections.count < 2 ||
            (takt_list_empty(&connection->to_do) && connection->out.size == 0);
 }
 
-/* Reads what comes until the connection is quiet. */
+/* Reads answers until the connection is quiet. */
 static void gather(int fd, const takt_agent_connection *connection, received *answers)
 {
     static char room[65536];
@@ -177,7 +177,7 @@ static void check_answers(received *answers)
     const char *at = answers->bytes, *end = at ? at + answers->size : at;
 
     while (at != end) {
-        require(!answers->refused); /* nothing is done behind it */
+        require(!answers->refused); /* commands after it are not executed */
         answers->refused =
             (size_t)(end - at) > strlen(refusal) && memcmp(at, refusal, strlen(refusal)) == 0;
         *(*at == '>' ? &answers->pushes : &answers->count) += 1;
@@ -247,7 +247,7 @@ static bool is_no_command(const uint8_t *data, size_t size)
 
 static takt_agent_connection *newest(void)
 {
-    return TAKT_HOLDER(agent.connections.previous, takt_agent_connection, link);
+    return TAKT_HOLDER(agent.connections.all.previous, takt_agent_connection, link);
 }
 
 static void check_other(void)
@@ -264,16 +264,17 @@ static void check_nothing_left(void)
 {
     takt_entry *entry;
 
-    require(agent.connection_count == 1 && agent.waiting == 0);
-    require(takt_table_any(&agent.seats) == NULL && takt_table_any(&agent.tags) == NULL);
-    while ((entry = takt_table_any(&agent.tokens)) != NULL) {
+    require(agent.connections.count == 1 && agent.waiters.count == 0);
+    require(takt_table_any(&agent.waiters.seats) == NULL &&
+            takt_table_any(&agent.waiters.tags) == NULL);
+    while ((entry = takt_table_any(&agent.permits.tokens)) != NULL) {
         takt_agent_permit *permit = TAKT_HOLDER(entry, takt_agent_permit, named);
         require(permit->connection == NULL && permit->end.at_ms > 0);
         takt_agent_permit_release(&agent, permit);
     }
     turn();
-    require(agent.held == 0 && takt_table_any(&agent.wishes) == NULL);
-    require(takt_table_any(&agent.lines) == NULL && agent.alarms.first == NULL);
+    require(agent.permits.held == 0 && takt_table_any(&agent.waiters.wishes) == NULL);
+    require(takt_table_any(&agent.waiters.lines) == NULL && agent.alarms.heap.first == NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -286,7 +287,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     renew_agent();
     fd = connect_to_agent();
-    require(agent.connection_count == 2);
+    require(agent.connections.count == 2);
     takt_agent_connection *connection = newest();
 
     if (is_commanded)
@@ -295,11 +296,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         send_bytes(fd, (const char *)data + 1, size - 1, (size_t)data[0] % COMMANDED + 1);
     gather(fd, connection, &answers);
     check_answers(&answers);
-    require(agent.connection_count == (answers.ended ? 1 : 2));
+    require(agent.connections.count == (answers.ended ? 1 : 2));
     require(!is_commanded || !answers.refused || is_too_large);
     require(is_commanded || !is_no_command(data + 1, size - 1) || answers.refused);
     if (is_commanded && !answers.ended && !connection->relay) {
-        bool waits = connection->waiter || connection->call;
+        bool waits = connection->waits > 0 || connection->call;
         require(waits ? answers.count < commands : answers.count == commands && !is_too_large);
     }
     check_other();

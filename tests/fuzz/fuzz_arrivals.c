@@ -1,7 +1,7 @@
 /*
- * Any text as the arrivals of `takt simulate --arrivals`; the first byte says for which limit, and
- * whether nobody waits.  A line is refused by its number, or each arrival gets a decision, in
- * order, and what is granted keeps the limit.
+ * Any text as the arrivals of `takt simulate --arrivals`; the first byte chooses the limit, and
+ * whether arrivals may wait. A line is refused with its number, or each arrival gets a decision, in
+ * order, and the grants keep the limit.
  */
 #include "fuzz.h"
 
@@ -22,7 +22,7 @@ static const char policy_text[] =
     "- {name: c, rules: [{rate: 7/s, algorithm: fixed-window}, {rate: 100/h, burst: 9}],"
     " max_waiting: 2, when_full: drop-oldest}\n";
 
-/* What is written meanwhile, instead of being shown. */
+/* The output, kept instead of shown. */
 typedef struct capture {
     FILE *shown, *into;
     char *text;

@@ -41,6 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static takt_resp *resp;
     static takt_award award;
+    static takt_tenant_standing tenants[TAKT_TENANTS_MAX];
     takt_limit limit = {.name = "fuzz",
                         .numbers = {.lookahead_us = TAKT_LOOKAHEAD_US, .rule_count = 1}};
     takt_claim claim = {.worker = 1, .seq = 1, .waiting = 1000, .want_count = 1};
@@ -58,8 +59,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     limit.numbers.rules[0] = (takt_rule){
         .algorithm = takt_algorithm_named("gcra"), .limit = 10, .period_us = 1000000, .burst = 5};
     require(takt_rule_prepare(&limit.numbers.rules[0], NULL) == 0);
-    claim.wants[0] = (takt_want){1000, TAKT_NEVER, 1, 5};
+    claim.wants[0] = (takt_want){1000, TAKT_NEVER, 1, 5, {{0}}};
     call.op = (takt_op)(data[0] % 6);
+    call.tenants = tenants;
     memset(&award, 0x55, sizeof award);
     if (takt_resp_feed(resp, (const char *)data + 1, size - 1, &why) != 0 ||
         takt_resp_next(resp, &reply, &why) != 1)
@@ -73,5 +75,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else
         require(call.standing.now_us >= 0 && call.standing.remaining >= 0 &&
                 is_time(call.standing.retry_after_us));
+    for (int i = 0; call.op == TAKT_OP_PEEK && i < call.standing.tenant_count; i++)
+        require(tenants[i].weight >= 1 && tenants[i].waiting >= 1 &&
+                memchr(tenants[i].name, 0, sizeof tenants[i].name) != NULL);
     return 0;
 }

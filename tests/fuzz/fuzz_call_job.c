@@ -1,7 +1,7 @@
 /*
- * Any text as a job of takt-call, whose first byte says which hosts are allowed: it is refused with
- * words, or nothing in it can break out of its place in a request, it goes where it may go, and it
- * is read the same again.
+ * Any text as a job of takt-call, whose first byte chooses the allowed hosts: it is refused with a
+ * message, or no part of it leaves its place in the request, the request goes to an allowed host,
+ * and it reads back the same.
  */
 #include "fuzz.h"
 
@@ -28,6 +28,8 @@ static void check_head(const takt_job_head *head)
     check_text(head->limit, TAKT_NAME_SIZE_MAX);
     if (head->key)
         check_text(head->key, TAKT_KEY_SIZE_MAX);
+    if (head->tenant)
+        check_text(head->tenant, TAKT_TENANT_SIZE_MAX);
     require(head->cost >= 1 && head->cost <= TAKT_COST_MAX);
     require(head->priority >= TAKT_PRIORITY_POLICY && head->priority <= TAKT_PRIORITY_MAX);
     require(head->deadline_us >= 0);
@@ -95,7 +97,7 @@ static void check_spec(const takt_caller_spec *spec)
     require(!takt_caller_spec_expects(spec, 99) && !takt_caller_spec_expects(spec, 600));
 }
 
-/* Another job's URL is read, which is then the one that is remembered. */
+/* Another job's URL is read, and its parts are remembered then. */
 static void read_elsewhere(void)
 {
     static const takt_caller_allowed all = {0};

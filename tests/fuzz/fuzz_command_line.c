@@ -24,7 +24,7 @@ static void check_rule(const takt_rule_text *text, const takt_rule *rule)
     require(rule->limit >= 1 && rule->period_us >= 1 && rule->algorithm != NULL);
 }
 
-/* As takt_cli_make_policy has it. */
+/* As in takt_cli_make_policy. */
 static void check_limit(const takt_cli_settings *settings)
 {
     takt_limit_text text = {.name = "fuzz",
@@ -69,16 +69,21 @@ static void check_rates(int argc, char **argv)
 
 static void check_numbers(const char *word)
 {
-    char unit[TAKT_UNIT_SIZE_MAX + 1] = "";
+    takt_cli_simulate_plan plan = {.bulk = {.cost_min = 1, .cost_max = 1}};
+    const takt_amount_span *amount = &plan.bulk.amounts[0];
     int64_t min_us, max_us;
-    int32_t min, max, weights[TAKT_SIM_PRIORITIES];
+    int32_t weights[TAKT_SIM_PRIORITIES];
     takt_outage outage = {0};
     takt_crash crash = {0};
 
     takt_cli_read_span(NULL, "--job-time", word, &min_us, &max_us);
     require(fuzz_was_refused() || (min_us >= 0 && min_us <= max_us));
-    takt_cli_read_costs(NULL, word, unit, &min, &max);
-    require(fuzz_was_refused() || (min >= 1 && min <= max && max <= TAKT_COST_MAX));
+    takt_cli_read_cost(NULL, word, &plan);
+    require(fuzz_was_refused() ||
+            (plan.bulk.cost_min >= 1 && plan.bulk.cost_min <= plan.bulk.cost_max &&
+             plan.bulk.cost_max <= TAKT_COST_MAX &&
+             (!amount->unit || (amount->min >= 1 && amount->min <= amount->max &&
+                                amount->max <= TAKT_COST_MAX))));
     takt_cli_read_weights(NULL, word, weights);
     if (!fuzz_was_refused())
         for (int i = 0; i < TAKT_SIM_PRIORITIES; i++)

@@ -1,7 +1,6 @@
 /*
- * Any bytes as a message to a client of this host: what it hears of is a limit and a key of the
- * sizes that they may have, and only messages of a known kind are heard.  A message of our own
- * arrives as it was sent.
+ * Any bytes as a message to a client of this host: limits and keys of received messages have valid
+ * sizes, and only known kinds are received. A message of our own arrives as it was sent.
  */
 #include "fuzz.h"
 
@@ -18,7 +17,7 @@ static uv_loop_t loop;
 static uv_async_t alive; /* so that the loop runs: a waker alone does not keep it */
 static takt_waker waker;
 
-/* What is to be heard: others on this host may send us something as well. */
+/* The expected message: other processes of this host may send messages as well. */
 static struct {
     char kind;
     const char *limit, *key;
@@ -79,7 +78,7 @@ static void send_bytes(int from, const void *data, size_t size)
     while (sendto(from, data, size, MSG_DONTWAIT, (struct sockaddr *)&address,
                   (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)name)) < 0) {
         require(errno == EAGAIN || errno == EINTR);
-        uv_run(&loop, UV_RUN_NOWAIT); /* it is full of what others have sent */
+        uv_run(&loop, UV_RUN_NOWAIT); /* it is full of other processes' messages */
     }
 }
 
@@ -110,7 +109,7 @@ static void check_any(int from, const char *bytes, size_t size)
     hear_all();
     if (is_message)
         require(expected.heard == 1);
-    else if (size > 0 && bytes[0] == 'w') /* wakes come from nobody else */
+    else if (size > 0 && bytes[0] == 'w') /* no other process sends wakes */
         require(expected.heard == 0);
     free(key);
 }

@@ -1,7 +1,7 @@
 /*
  * Any bytes as the records of a ledger, the pages of its logs and records of others in an LMDB file
- * (the first byte says by which limit it is then used): calls on it succeed, what could not be read
- * is begun anew once, and what has expired is swept out.
+ * (the first byte chooses the limit that uses it): calls on it succeed, an unreadable ledger begins
+ * again once, and expired records are swept out.
  */
 #include "fuzz.h"
 
@@ -57,7 +57,7 @@ static takt_limit limit_of(int number)
     return limit;
 }
 
-/* The input's next bytes: as many as the two before them say, of those that are left. */
+/* The input's next bytes: their number is in the two bytes before them, at most the rest. */
 static size_t take(const uint8_t **data, size_t *size, const uint8_t **part)
 {
     size_t length = *size >= 2 ? ((size_t)(*data)[0] << 8 | (*data)[1]) % 5000 : 0;
@@ -79,8 +79,8 @@ static void put(MDB_txn *txn, MDB_dbi dbi, const void *name, size_t name_size, c
         must(mdb_put(txn, dbi, &key, &content, 0));
 }
 
-/* A record: KIND SIZE BYTES.  0: the ledger, with what comes before its text; 1: as it is; 2: a
- * page, the book and the number first; else somebody's, the size of its name first. */
+/* A record: KIND SIZE BYTES. 0: the ledger, with the head of its text; 1: as it is; 2: a page,
+ * after its book and number; else a record of others, after the size of its name. */
 static void put_record(MDB_txn *txn, MDB_dbi dbi, const uint8_t **data, size_t *size)
 {
     uint8_t kind = *(*data)++;
@@ -129,7 +129,7 @@ static bool run(MDB_txn *txn, MDB_dbi dbi, const takt_limit *limit, takt_op op, 
     job.limit = *limit;
     strcpy(job.key, "k");
     job.claim = (takt_claim){.worker = 7, .seq = now_us, .waiting = 5, .want_count = 1};
-    job.claim.wants[0] = (takt_want){5, TAKT_NEVER, 1, 5};
+    job.claim.wants[0] = (takt_want){5, TAKT_NEVER, 1, 5, {{0}}};
     job.own = (takt_store_call){.op = op,
                                 .limit = &job.limit,
                                 .numbers = &job.limit.numbers,

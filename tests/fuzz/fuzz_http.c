@@ -1,6 +1,6 @@
 /*
- * Whatever comes at the status socket of a worker: a request is read or refused, the same whether
- * it comes at once or byte by byte, and its path is a text that fits.
+ * Any bytes at the status socket of a worker: a request is read or refused, with the same result at
+ * once and byte by byte, and its path is a text that fits.
  */
 #include "fuzz.h"
 

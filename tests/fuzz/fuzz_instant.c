@@ -1,6 +1,6 @@
 /*
- * Any text as an instant of RFC 3339: what is read is after 1970, and is read the same when it is
- * written again.  The start of a simulation, which has one form alone, is the same instant.
+ * Any text as an instant of RFC 3339: a valid one is after 1970, and reads back the same after it
+ * was written. The start of a simulation, which has a single form, is the same instant.
  */
 #include "fuzz.h"
 

@@ -1,13 +1,13 @@
 /*
- * Any bytes as a ledger's text, read by workers of several limits: it is read or refused, whatever
- * is then claimed stays within the rules' bounds, and what is written is read back as the same
- * ledger.
+ * Any bytes as a ledger's text, read by workers of several limits: it is read or refused, later
+ * claims stay within the rules' bounds, and a written ledger reads back as the same ledger.
  */
 #include "fuzz.h"
 
 #include "base/memory_pages.h"
 #include "core/holders.h"
 #include "core/ledger_text.h"
+#include "core/line.h"
 
 #define NOW INT64_C(1763692800000000)
 #define BIG (INT64_C(1) << 53)
@@ -69,23 +69,27 @@ static takt_numbers numbers_by(int number)
     return numbers;
 }
 
-/* What was written is read back, to the same text.  One that says nothing is not kept. */
+/* A written ledger reads back, and writes the same text. An empty one is not kept. */
 static void check_round_trip(const takt_ledger *ledger)
 {
-    size_t room = takt_ledger_text_size(ledger->line_count, ledger->holder_count);
+    size_t room =
+        takt_ledger_text_size(ledger->line_count, ledger->holder_count, ledger->tenant_count);
     char *text = malloc(room), *again = malloc(room);
     takt_place *line = calloc((size_t)ledger->line_count + 1, sizeof *line);
     takt_holder *holders = calloc((size_t)ledger->holder_count + 1, sizeof *holders);
+    takt_tenant *tenants = calloc((size_t)ledger->tenant_count + 1, sizeof *tenants);
     takt_memory_pages pages;
     takt_ledger read = {.line = line,
                         .line_capacity = ledger->line_count,
                         .holders = holders,
                         .holder_capacity = ledger->holder_count,
+                        .tenants = tenants,
+                        .tenant_capacity = ledger->tenant_count,
                         .pages = &pages.pages};
     takt_numbers kept;
     size_t size;
 
-    if (!text || !again || !line || !holders)
+    if (!text || !again || !line || !holders || !tenants)
         abort();
     takt_memory_pages_init(&pages);
     size = takt_ledger_encode(ledger, text, room);
@@ -103,9 +107,10 @@ done:
     free(again);
     free(line);
     free(holders);
+    free(tenants);
 }
 
-/* What was given is held, and never more than there is, but for what was held before. */
+/* Given permits are held, never more than exist, except for those held before. */
 static void check_permits(const takt_ledger *ledger, const takt_award *award, int64_t before)
 {
     int64_t held = takt_holders_held(ledger), max = ledger->numbers->concurrency;
@@ -118,19 +123,26 @@ static void check_permits(const takt_ledger *ledger, const takt_award *award, in
         abort();
 }
 
-static void claim_once(takt_ledger *ledger, int64_t cost, int64_t seq)
+static void claim_once(takt_ledger *ledger, int64_t cost, int64_t seq, const char *tenant)
 {
-    takt_claim claim = {.worker = 0xbeef, .seq = seq, .holding = 2, .waiting = 50, .want_count = 2};
+    takt_claim claim = {.worker = 0xbeef,
+                        .seq = seq,
+                        .holding = 2,
+                        .waiting = 50,
+                        .weight = seq % 3 * 30,
+                        .tenant = tenant,
+                        .tenant_weight = 3,
+                        .want_count = 2};
     int64_t before;
     takt_award award;
 
-    claim.wants[0] = (takt_want){20, TAKT_NEVER, (int32_t)cost, 0};
-    claim.wants[1] = (takt_want){20, NOW + 100000, 1, 9};
+    claim.wants[0] = (takt_want){20, TAKT_NEVER, (int32_t)cost, 0, {{0}}};
+    claim.wants[1] = (takt_want){20, NOW + 100000, 1, 9, {{0}}};
     before = takt_holders_held(ledger);
     takt_ledger_claim(ledger, NOW, &claim, &award);
     check_permits(ledger, &award, before);
     if (ledger->pages->trouble != TAKT_PAGES_FINE)
-        return; /* a log whose pages are not there: what was decided is void */
+        return; /* a log without its pages: the decisions are void */
     for (int i = 0; i < award.run_count; i++)
         for (int64_t j = 0; j < award.runs[i].count; j++) {
             int64_t slot_us = takt_run_slot(&award.runs[i], j);
@@ -148,39 +160,46 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         takt_numbers numbers = numbers_by(number), kept;
         int places = takt_ledger_text_places(text, size);
         int held = takt_ledger_text_holders(text, size);
+        int told = takt_ledger_text_tenants(text, size);
         takt_place *line = calloc((size_t)places + TAKT_PRIORITIES, sizeof *line);
         takt_holder *holders = calloc((size_t)held + 1, sizeof *holders);
+        takt_tenant *tenants = calloc((size_t)told + 4 * TAKT_PRIORITIES, sizeof *tenants);
         takt_memory_pages pages;
         takt_ledger ledger = {.line = line,
                               .line_capacity = places,
                               .holders = holders,
                               .holder_capacity = held,
+                              .tenants = tenants,
+                              .tenant_capacity = told,
                               .pages = &pages.pages};
         takt_standing standing;
-        int64_t retry_us;
+        int64_t retry_us, cost;
         int status;
 
-        if (!line || !holders)
+        if (!line || !holders || !tenants)
             abort();
         takt_memory_pages_init(&pages);
         status = takt_ledger_decode(&ledger, &numbers, &kept, NOW, text, size);
-        if (status < 0 && (ledger.line_count > 0 || ledger.holder_count > 0))
+        if (status < 0 &&
+            (ledger.line_count > 0 || ledger.holder_count > 0 || ledger.tenant_count > 0))
             abort();
         if (status < 0 && ledger.blocked_until_us <= NOW)
             abort();
         /* in millions of years the numbers run out */
-        if (ledger.turn < BIG - TAKT_PRIORITIES * 2 && ledger.fence < BIG - 2 * TAKT_REUSES) {
+        if (ledger.turn < BIG - TAKT_PRIORITIES * 4 * TAKT_TURN_STEP &&
+            ledger.fence < BIG - 4 * TAKT_REUSES) {
             takt_ledger_tidy(&ledger, NOW); /* as every call begins */
             check_round_trip(&ledger);
             ledger.line_capacity = places + TAKT_PRIORITIES;
             ledger.holder_capacity = held + 1;
-            claim_once(&ledger,
-                       takt_numbers_capacity(ledger.numbers, TAKT_UNIT_TOKENS, NULL) < 1000 ? 1
-                                                                                            : 1000,
-                       BIG);
+            ledger.tenant_capacity = told + 4 * TAKT_PRIORITIES;
+            cost = takt_numbers_capacity(ledger.numbers, TAKT_UNIT_TOKENS, NULL) < 1000 ? 1 : 1000;
+            claim_once(&ledger, cost, BIG - 1, number % 2 ? "a tenant" : NULL);
+            check_round_trip(&ledger);
+            claim_once(&ledger, cost, BIG, number % 3 ? "a tenant" : NULL);
             check_round_trip(&ledger);
             takt_ledger_peek(&ledger, NOW, &standing);
-            (void)takt_ledger_try(&ledger, NOW, 1, &retry_us);
+            (void)takt_ledger_try(&ledger, NOW, 1, TAKT_NO_MORE, &retry_us);
             takt_ledger_unblock(&ledger, NOW);
             check_round_trip(&ledger);
             (void)takt_ledger_expires_at(&ledger);
@@ -188,6 +207,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         takt_memory_pages_close(&pages);
         free(line);
         free(holders);
+        free(tenants);
     }
     return 0;
 }

@@ -1,7 +1,6 @@
 /*
- * Any JSON as a job of takt-mail: what is composed is ASCII in lines of at most 998 characters,
- * each ended by CR LF, none begun by a dot; its headers are the known ones alone, each at most
- * once.
+ * Any JSON as a job of takt-mail: the composed mail is ASCII in lines of at most 998 characters,
+ * each ended by CR LF, none beginning with a dot; it has only known headers, each at most once.
  */
 #include "fuzz.h"
 

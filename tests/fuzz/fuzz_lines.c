@@ -1,7 +1,7 @@
 /*
- * Any bytes as the input of `takt map`, as a file and through a pipe in pieces (whose size the
- * first byte says): the lines, their numbers and places are those that a plain look at the bytes
- * gives, and both ways the same.
+ * Any bytes as the input of `takt map`, as a file and through a pipe in pieces (the first byte has
+ * their size): the lines, their numbers and offsets are those of a simple search for line ends, and
+ * the same both ways.
  */
 #include "fuzz.h"
 
@@ -27,7 +27,7 @@ static void on_ready(void *data)
     (void)data;
 }
 
-/* What is in `text` at `begin`, up to `end`: as the caller is told of it. */
+/* The lines in `text` from `begin` to `end`, as the caller gets them. */
 static void expect(const takt_text_line *line, const uint8_t *data, size_t begin, size_t end,
                    uint64_t number)
 {

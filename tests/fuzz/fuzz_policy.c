@@ -1,6 +1,6 @@
 /*
- * Any bytes as a policy file: either a policy whose every answer can be asked for, or an error that
- * names the file and a line.  Nothing may pass the outline that libcyaml then stumbles over.
+ * Any bytes as a policy file: either a policy that answers every question, or an error that names
+ * the file and a line. Whatever passes the outline must be valid for libcyaml.
  */
 #include "fuzz.h"
 

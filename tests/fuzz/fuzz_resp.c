@@ -1,6 +1,6 @@
 /*
- * Any bytes as a stream of replies, in any pieces: the values that are read are within the bounds
- * and are the same whatever the pieces, and nothing is read behind what is refused.
+ * Any bytes as a stream of replies, in any pieces: the values are within the bounds and do not
+ * depend on the pieces, and no bytes are read after an error.
  */
 #include "fuzz.h"
 

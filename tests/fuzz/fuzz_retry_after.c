@@ -1,6 +1,6 @@
 /*
  * Any text as the Retry-After and the Date of an answer, a line each: a whole number counts as it
- * is, a date is that of the calendar, and whatever is read is from now to 50 years.
+ * is, a date is one of the calendar, and the result is from now to 50 years.
  */
 #include "fuzz.h"
 

@@ -1,7 +1,7 @@
 /*
  * Any two secrets, a header's value that names some, and an answer around them, a line each: the
- * value gets its secrets, and what is blotted out of the answer is each of them, as they are and as
- * JSON writes them, and nothing else.
+ * value gets its secrets, and the answer loses each of them, as they are and as JSON writes them,
+ * and nothing else.
  */
 #include "fuzz.h"
 
@@ -14,7 +14,7 @@
 #define VARIABLE   "TAKT_SECRET_FUZZ="
 #define FORMS      6
 
-/* A secret, or as it stands in JSON. */
+/* A secret, plain or as JSON writes it. */
 typedef struct form {
     char *text;
     size_t size;
@@ -122,7 +122,7 @@ static void check_answer(const takt_caller_secret *read, const uint8_t *data, si
     free(answer);
 }
 
-/* What names no file: a fuzzer opens nobody's. */
+/* A name that is no file: a fuzzer must not open files. */
 static void check_value(const char *value)
 {
     static const takt_caller_allowed allowed = {.hosts = "example.com"};

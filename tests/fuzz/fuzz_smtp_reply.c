@@ -1,7 +1,7 @@
 /*
- * Any lines as a mail server's replies, heard while it is greeted or told of a mail (the first
- * byte): what is kept of them is one printable line that begins with its code, nothing counts
- * behind a refusal, and what is made of it is within the bounds.
+ * Any lines as a mail server's replies, during the greeting or a mail (the first byte): the kept
+ * text is one printable line that begins with its code, lines after a refusal do not count, and the
+ * outcome is within the bounds.
  */
 #include "fuzz.h"
 
@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         char *text = fuzz_cut(&data, &size, '\n');
         char *line = malloc(strlen(text) + 2);
         require(line != NULL);
-        sprintf(line, "%s\n", text); /* as libcurl tells it */
+        sprintf(line, "%s\n", text); /* as libcurl reports it */
         note(&delivery, line);
         for (int code = 0; code <= 600; code += 50)
             check_meaning(code + 1, text);

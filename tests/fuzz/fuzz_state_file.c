@@ -40,7 +40,7 @@ static off_t size_of(int file)
 /* The text of a record of that standing. */
 static char *write_record(const standing *one)
 {
-    takt_state_file state = {.file.fd = STDERR_FILENO}; /* which is never flushed to */
+    takt_state_file state = {.file.fd = STDERR_FILENO}; /* which is never flushed */
     char *text;
 
     require(takt_state_file_put(&state, one->line, one->sum,
@@ -53,7 +53,7 @@ static char *write_record(const standing *one)
     return text;
 }
 
-/* What a file of one record says. */
+/* The content of a file with one record. */
 static standing read_record(const char *record, size_t size)
 {
     char path[FUZZ_PATH_SIZE], *text = malloc(strlen(HEADER) + size);
@@ -74,7 +74,7 @@ static standing read_record(const char *record, size_t size)
     return read;
 }
 
-/* Each record by itself is one that is written so; the last one of a line is what the file says. */
+/* Each record alone is one that takt writes; the last record of a line counts. */
 static void check_records(const takt_state_file *state, const char *text, const char *end)
 {
     standing read[CHECKED];
@@ -113,7 +113,7 @@ static void check_lines(const takt_state_file *state)
     }
 }
 
-/* What is noted is there when the file is opened again. */
+/* A noted state is there when the file is opened again. */
 static void check_noted(takt_state_file *state, const char *path)
 {
     size_t count = state->count;

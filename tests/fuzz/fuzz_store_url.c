@@ -1,7 +1,7 @@
 /*
- * Any text as a store's URL: it is refused with a sentence that a terminal can show, or all that it
- * says is within its bounds, and the place that messages show leads to the same server and tells
- * nothing else.
+ * Any text as a store's URL: it is refused with a message that a terminal can show, or its parts
+ * are within their bounds, and the address in messages leads to the same server and shows no
+ * secret.
  */
 #include "fuzz.h"
 
@@ -45,7 +45,7 @@ static void check_place(const takt_redis_url *url)
     if (url->primary[0] != '\0')
         return; /* shows the first Sentinel, and the name decoded */
     if (url->transport == TAKT_REDIS_UNIX && strncmp(url->path, "//", 2) == 0)
-        return; /* which is read as "unix:///PATH" */
+        return; /* is read as "unix:///PATH" */
     require(takt_redis_url_read(&again, address, NULL) == 0);
     require(again.transport == url->transport && again.port == url->port);
     require(strcmp(again.host, url->host) == 0 && strcmp(again.path, url->path) == 0);

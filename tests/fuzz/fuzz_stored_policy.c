@@ -1,7 +1,7 @@
 /*
  * Any bytes as the record in which a store keeps the policy, or (the first byte) as a server's
- * answer about it: what is read of it is within its bounds, and a policy that is put in its place
- * is told with all that the history had.
+ * answer about it: its values are within bounds, and a policy stored after it keeps its whole
+ * history.
  */
 #include "fuzz.h"
 
@@ -15,33 +15,33 @@
 
 static takt_record_scratch scratch;
 
-static void check_live(const takt_live *live)
+static void check_live(const takt_stored_policy *stored)
 {
-    require(live->change_count >= 0 && live->change_count <= TAKT_CHANGES_MAX);
-    for (int i = 0; i < live->change_count; i++) {
-        require(live->changes[i].version >= 0 && live->changes[i].size >= 0);
-        require(memchr(live->changes[i].who, '\0', TAKT_WHO_SIZE) != NULL);
-        require(memchr(live->changes[i].what, '\0', TAKT_WHAT_SIZE) != NULL);
+    require(stored->change_count >= 0 && stored->change_count <= TAKT_CHANGES_MAX);
+    for (int i = 0; i < stored->change_count; i++) {
+        require(stored->changes[i].version >= 0 && stored->changes[i].size >= 0);
+        require(memchr(stored->changes[i].who, '\0', TAKT_WHO_SIZE) != NULL);
+        require(memchr(stored->changes[i].what, '\0', TAKT_WHAT_SIZE) != NULL);
     }
-    if (live->version == 0)
+    if (stored->version == 0)
         return;
-    require(live->at_us > 0 && live->text != NULL);
-    require((live->policy == NULL) == (live->trouble.text[0] != '\0'));
-    for (const char *at = live->trouble.text; *at; at++)
+    require(stored->at_us > 0 && stored->text != NULL);
+    require((stored->policy == NULL) == (stored->trouble.text[0] != '\0'));
+    for (const char *at = stored->trouble.text; *at; at++)
         require((unsigned char)*at >= 0x20 && *at != 0x7f);
 }
 
 /* What an exchange has brought. */
-static takt_live *read_live(takt_policy_exchange *exchange)
+static takt_stored_policy *read_live(takt_policy_exchange *exchange)
 {
-    takt_live *live;
+    takt_stored_policy *stored;
 
-    require(takt_stored_policy_read(&live, exchange) == 0 && exchange->kept == NULL);
-    check_live(live);
-    return live;
+    require(takt_stored_policy_parse(&stored, exchange) == 0 && exchange->kept == NULL);
+    check_live(stored);
+    return stored;
 }
 
-static takt_live *look(const char *record, size_t size)
+static takt_stored_policy *look(const char *record, size_t size)
 {
     takt_policy_exchange exchange = {0};
     takt_record_change change;
@@ -77,8 +77,8 @@ static char *apply(const char *record, size_t size, int64_t seen_version, int64_
     return fuzz_copy(change.text, change.size);
 }
 
-/* The history of what was there follows the new change, as far as there is room. */
-static void check_applied(const takt_live *before, const takt_live *after)
+/* The old history follows the new change, as far as there is space. */
+static void check_applied(const takt_stored_policy *before, const takt_stored_policy *after)
 {
     require(after->version == before->version + 1 && after->at_us > before->at_us);
     require(after->policy != NULL && after->size == strlen(POLICY));
@@ -91,20 +91,20 @@ static void check_applied(const takt_live *before, const takt_live *after)
 
 static void check_record(const char *record, size_t size)
 {
-    takt_live *live = look(record, size), *after;
+    takt_stored_policy *stored = look(record, size), *after;
     size_t new_size;
     char *new_record;
 
-    require(live->version <= TAKT_EXACT_MAX && live->at_us <= TAKT_EXACT_MAX);
-    require(apply(record, size, live->version + 1, live->at_us, &new_size) == NULL);
-    new_record = apply(record, size, live->version, live->at_us, &new_size);
+    require(stored->version <= TAKT_EXACT_MAX && stored->at_us <= TAKT_EXACT_MAX);
+    require(apply(record, size, stored->version + 1, stored->at_us, &new_size) == NULL);
+    new_record = apply(record, size, stored->version, stored->at_us, &new_size);
     require(new_record != NULL);
     after = look(new_record, new_size);
-    if (live->version < TAKT_EXACT_MAX && live->at_us < TAKT_EXACT_MAX)
-        check_applied(live, after);
+    if (stored->version < TAKT_EXACT_MAX && stored->at_us < TAKT_EXACT_MAX)
+        check_applied(stored, after);
     free(new_record);
-    takt_live_free(after);
-    takt_live_free(live);
+    takt_stored_policy_free(after);
+    takt_stored_policy_free(stored);
 }
 
 static void check_reply(takt_op op, const char *bytes, size_t size)
@@ -130,7 +130,7 @@ static void check_reply(takt_op op, const char *bytes, size_t size)
     require(op == TAKT_OP_APPLY || (exchange.version == 0) == (exchange.kept == NULL));
     require(call.status == 0 || (op == TAKT_OP_APPLY && call.status == TAKT_E_OVERTAKEN));
     if (op == TAKT_OP_POLICY)
-        takt_live_free(read_live(&exchange));
+        takt_stored_policy_free(read_live(&exchange));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

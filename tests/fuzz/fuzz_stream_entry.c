@@ -211,7 +211,7 @@ static void act(takt_job_source *source, char what)
         act_on_first(source, what);
 }
 
-/* What is not ready is made again. */
+/* Prepares whatever is not ready again. */
 static void make_ready(void)
 {
     for (int i = 0; i < 2; i++)

@@ -1,6 +1,6 @@
 /*
- * Any text as a template: what is refused without a job is refused with one; what is expanded for a
- * header is one line, whatever the job says.
+ * Any text as a template: a template that is refused without a job is refused with one; an expanded
+ * header is one line, for any job.
  */
 #include "fuzz.h"
 
@@ -12,7 +12,7 @@ static void check_line(takt_buffer *out)
         require((unsigned char)out->at[i] >= 0x20 && out->at[i] != 0x7f);
 }
 
-/* The first line is what {value} says, the rest the template. */
+/* The first line is the text of {value}, the rest the template. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t *end = size ? memchr(data, '\n', size) : NULL;

@@ -1,6 +1,6 @@
 /*
- * Any text as a duration, a rate and a whole number: what is read is in range and comes back the
- * same when it is written and read again; what is refused leaves the outputs alone and says why.
+ * Any text as a duration, a rate and a whole number: a valid one is in range and reads back the
+ * same after it was written; an invalid one leaves the outputs unchanged and has a message.
  */
 #include "fuzz.h"
 

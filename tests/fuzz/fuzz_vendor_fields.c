@@ -1,6 +1,6 @@
 /*
- * Any text as each of the header fields about a vendor's quota, for each vendor: what is told is
- * within bounds, or nothing.
+ * Any text as each of the header fields about a vendor's quota, for each vendor: the result is
+ * within bounds, or there is none.
  */
 #include "fuzz.h"
 
@@ -29,7 +29,7 @@ static void check(takt_learn learn, const char *name, const char *value, const c
     takt_caller_vendor_fields_read(&fields, name, value);
     takt_caller_vendor_fields_read(&fields, other, "7");
     count = takt_caller_vendor_fields_tell(&fields, NOW, words);
-    require(count >= 1 && count <= VENDOR_WORDS_MAX); /* what is left is known in any case */
+    require(count >= 1 && count <= VENDOR_WORDS_MAX); /* the remaining count is always known */
     for (int i = 0; i < count; i++) {
         require(words[i].remaining >= 0 && words[i].remaining <= VENDOR_NUMBER_MAX);
         require(words[i].reset_us >= VENDOR_UNSAID && words[i].reset_us <= RESET_MAX);

@@ -16,7 +16,7 @@ void argp_error(const struct argp_state *state, const char *format, ...)
 
     (void)state;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments); /* so that what it shows is read */
+    vsnprintf(text, sizeof text, format, arguments); /* so that its text is read */
     va_end(arguments);
     refused = true;
 }

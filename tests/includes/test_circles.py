@@ -199,7 +199,7 @@ def folders_of(tree):
 
 
 def circle_faults(circles, known):
-    """What is wrong with the circles of the folders; `circles`: folder -> sets of files."""
+    """The faults of the folders' circles; `circles`: folder -> sets of files."""
     for folder in sorted({*circles, *known}):
         there = circles.get(folder, set())
         named = {frozenset(files.split()) for files in known.get(folder, [])}

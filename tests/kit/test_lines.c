@@ -68,7 +68,7 @@ static takt_lines_state next(world *self, takt_text_line *line)
     return state;
 }
 
-/* All that is left as "number@offset:text" or "number:long", one behind the other. */
+/* All remaining lines as "number@offset:text" or "number:long", in order. */
 static void read_all(world *self, char *text)
 {
     takt_text_line line;

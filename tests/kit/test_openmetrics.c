@@ -1,5 +1,5 @@
 /*
- * Labels of an OpenMetrics text: whatever a key has, the text stays UTF-8 and one line.
+ * Labels of an OpenMetrics text: with any key the text stays UTF-8 and one line.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -92,7 +92,7 @@ Test(http, head_has_no_body)
     cr_assert(!request.head_only);
 }
 
-/* Whatever comes, byte by byte: nothing is decided before the empty line. */
+/* Any bytes, one by one: no decision comes before the empty line. */
 Test(http, in_parts)
 {
     const char *text = "GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n";

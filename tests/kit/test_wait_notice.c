@@ -161,7 +161,7 @@ Test(wait_notice_of_a_client, moves_up_as_tokens_are_taken)
     standing.waiting = 5; /* others have come behind it */
     notice.call.callback(&notice.call, 0, &standing);
     cr_expect_eq(notice.position, 2);
-    standing.watched_since_us = 9; /* the count began anew */
+    standing.watched_since_us = 9; /* the count began again */
     standing.taken = 0;
     notice.call.callback(&notice.call, 0, &standing);
     cr_expect_eq(notice.position, 2);

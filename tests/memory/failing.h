@@ -34,9 +34,9 @@ bool failing_struck(void);
 
 /*
  * Calls `run` with its first allocation failing, then with its second, until it needs fewer; then
- * the same with all from the n-th on.  From `dense` on numbers are left out, ever more of them.
- * `run` returns whether what it saw is as it should be; the first n with which it is not is
- * returned, negative for the second way, 0: all was well.
+ * again with all from the n-th on. From `dense` on it leaves out more and more numbers. `run`
+ * returns whether its result is right. Returns the first n with a wrong result, negative in the
+ * second round; 0: all were right.
  */
 int64_t failing_each(bool (*run)(void *data), void *data, int64_t dense);
 

@@ -61,7 +61,7 @@ class Case:
         self.write(folder, self.later)
 
     def trouble(self, kind, good, done):
-        """What is wrong with a run; '' if nothing is."""
+        """The fault of a run; '' if there is none."""
         if done.code < 0 or done.code in (134, 139):
             return f'ended by signal {-done.code}'
         if done.code not in CODES | {good.code}:
@@ -74,7 +74,7 @@ class Case:
 
     @staticmethod
     def shape(done):
-        """What was written, without the folder's name, and without numbers and spaces, which time makes different."""
+        """The output without the folder's name, and without numbers and spaces, which depend on the time."""
         return re.sub(r'[\d.\s]+(ms|us|s|min|h)?\b', '', done.output.replace(str(done.folder), ''))
 
     def one(self, kind, good, template, failing):
@@ -89,7 +89,7 @@ class Case:
             return done.struck, trouble and f'{failing}: {trouble}\n{done.output}\n{done.messages}'
 
     def all(self, report, kind):
-        """Fails each call by itself, then all from it on; ever fewer of those that come after many."""
+        """Fails each call alone, then all from it on; after many calls only some of them."""
         with tempfile.TemporaryDirectory() as template, concurrent.futures.ThreadPoolExecutor() as pool:
             self.template(template)
             shutil.copytree(template, f'{template}/.good')

@@ -64,7 +64,7 @@ void __wrap_json_set_alloc_funcs(void *(*allocate)(size_t), void (*release)(void
     (void)release;
 }
 
-/* A mode where there is none is read, and left alone by the real one. */
+/* The mode argument is always read; the real function ignores it without O_CREAT. */
 #define WRAP_OPEN(name)                                                                            \
     int __real_##name(const char *path, int flags, ...);                                           \
     int __wrap_##name(const char *path, int flags, ...);                                           \

@@ -9,7 +9,9 @@ import tempfile
 from failing import Case, run
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from clusters import cluster  # noqa: E402
 from redis_server import server  # noqa: E402
+from sentinels import watched  # noqa: E402
 
 ONCE = ('',)  # what waits for its store goes on waiting as long as there is no memory
 POLICY = '''limits:
@@ -27,7 +29,7 @@ APPLIED = {**FILES, 'follows.yaml': 'policy: store\n'}
 
 
 def undone_or_done(_, done):
-    """A line of the input is done or not, and what is not done is told."""
+    """A line of the input is done or not, and undone lines are reported."""
     log = done.folder / 'log'
     records = [json.loads(line) for line in log.read_text(encoding='utf-8').splitlines()] if log.exists() else []
     ended = {record['line'] for record in records if record['event'] == 'end' and record['status'] == 0}
@@ -78,5 +80,17 @@ def over(url):
     ]
 
 
-with tempfile.TemporaryDirectory() as here, server(pathlib.Path(here)) as redis:
-    run(CASES + over(redis.url), ('memory', 'io'))
+def over_many(name, url):
+    """What it adds to find the server: the nodes of a cluster, or Sentinels."""
+    return [
+        case(f'run over {name}', 'run', 'mail', '-s', url, '--', 'true', ways=ONCE),
+        case(f'block over {name}', 'block', 'mail', '1ms', '-s', url, loose=True),
+        case(f'top over {name}', 'top', '--once', '-s', url, loose=True, ways=ONCE),
+        case(f'doctor over {name}', 'doctor', '-s', url, loose=True, ways=ONCE),
+    ]
+
+
+with tempfile.TemporaryDirectory() as folder, server(pathlib.Path(folder)) as redis, \
+        cluster(pathlib.Path(folder), replicas=0) as nodes, \
+        watched(pathlib.Path(folder), sentinels=1, replicas=0, quorum=1) as fleet:
+    run(CASES + over(redis.url) + over_many('a cluster', nodes.url) + over_many('a Sentinel', fleet.url), ('memory', 'io'))

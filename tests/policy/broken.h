@@ -19,7 +19,7 @@ typedef struct broken {
 /* A limit that is as it should be, with no others before it: three lines. */
 #define LIMIT "limits:\n  - name: a\n    rules: [{rate: 5/s}]\n"
 
-/* The message must be "takt.yaml:LINE: " and go on with the words. */
+/* The message must begin with "takt.yaml:LINE: " and the words. */
 static inline void check_broken(const broken *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -1,6 +1,5 @@
 /*
- * What a limit's program reads from the vendor's answers: learn and settle, as one text or as a
- * mapping, and what is refused with what to write instead.
+ * The fields learn and settle, as a text or as a mapping, and errors with what to write instead.
  */
 #include "policy/broken.h"
 #include "policy/policy.h"
@@ -138,6 +137,39 @@ Test(answers, what_is_learned_from)
     cr_assert_str_eq(takt_learn_name(TAKT_LEARN_FIELDS), "fields");
 }
 
+/* What a vendor's fields say of one unit. */
+Test(answers, what_is_learned_of_a_unit)
+{
+    static const struct {
+        const char *text, *unit;
+        int code;
+        takt_learn learn;
+    } rows[] = {
+        {TOKENS("learn: openai"), "tokens", 0, TAKT_LEARN_OPENAI},
+        {TOKENS("learn: openai"), "requests", 0, TAKT_LEARN_OPENAI},
+        {TOKENS("learn: openai"), "bytes", TAKT_E_INVALID, TAKT_LEARN_OFF},
+        {TOKENS("learn: openai"), NULL, TAKT_E_INVALID, TAKT_LEARN_OFF},
+        {TOKENS("learn: github"), "requests", 0, TAKT_LEARN_GITHUB},
+        {TOKENS("learn: github"), "tokens", 0, TAKT_LEARN_OFF},
+        {TOKENS("learn: 'off'"), "tokens", 0, TAKT_LEARN_OFF},
+        {TOKENS("learn: '{remaining: X-Left, unit: tokens}'"), "tokens", 0, TAKT_LEARN_FIELDS},
+        {TOKENS("learn: '{remaining: X-Left, unit: tokens}'"), "requests", 0, TAKT_LEARN_OFF},
+        {TOKENS("learn: '{remaining: X-Left}'"), "requests", 0, TAKT_LEARN_FIELDS},
+        {PLAIN("learn: headers"), "tokens", 0, TAKT_LEARN_HEADERS},
+        {PLAIN("learn: headers"), "requests", TAKT_E_INVALID, TAKT_LEARN_OFF},
+        {PLAIN("learn: '{remaining: X-Left}'"), "tokens", 0, TAKT_LEARN_FIELDS},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        takt_policy *policy = parse(rows[i].text);
+        takt_learn learn = TAKT_LEARN_OFF;
+        cr_expect_eq(takt_policy_learn_unit(policy, "a", rows[i].unit, &learn), rows[i].code,
+                     "row %zu", i);
+        cr_expect_eq(learn, rows[i].learn, "row %zu", i);
+        cr_expect_eq(takt_policy_learn_unit(policy, "b", "tokens", &learn), TAKT_E_NO_LIMIT);
+        takt_policy_free(policy);
+    }
+}
+
 #define LEVELS(inner, outer, line)                                                                 \
     "limits:\n  - name: a\n    within: b\n    rules: [{rate: 5/s, counts: " inner "}]\n    " line  \
     "\n  - name: b\n    rules: [{rate: 9/s, counts: " outer "}]\n"
@@ -190,7 +222,7 @@ Test(answers, where_answers_state_what_was_used)
     }
 }
 
-/* Overrides are limits, and share what is read from answers with their own. */
+/* Overrides are limits, and share `learn` and `settle` with their limit. */
 Test(answers, overrides_have_those_of_their_limit)
 {
     takt_policy *policy =

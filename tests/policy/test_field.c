@@ -33,7 +33,7 @@ Test(field, a_count_is_a_whole_number_from_1)
         const char *text;
         int64_t value; /* -1: refused */
     } rows[] = {
-        {"1", 1},    {"17", 17}, {"50", 50}, {NULL, 7}, /* what it was */
+        {"1", 1},    {"17", 17}, {"50", 50}, {NULL, 7}, /* its old value */
         {"51", -1},  {"0", -1},  {"-1", -1}, {"", -1},
         {"1.5", -1}, {"x", -1},  {"1 ", -1}, {"99999999999999999999", -1},
     };

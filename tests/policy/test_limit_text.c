@@ -1,6 +1,6 @@
 /*
- * One limit from texts, as a command line gives them: errors name the field, and nothing is touched
- * on failure. The many values of each field are in test_load.c.
+ * One limit from texts, as a command line gives them: errors name the field, and outputs do not
+ * change on failure. The many values of each field are in test_load.c.
  */
 #include <criterion/criterion.h>
 #include <string.h>

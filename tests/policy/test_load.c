@@ -1,7 +1,6 @@
 /*
- * Whole files: good ones with the numbers they must come to, and fields whose values are refused,
- * each with its line.  What is wrong with a file's shape is in test_outline.c, with its YAML in
- * test_syntax.c.
+ * Whole files: good ones with their numbers, and fields with refused values, each with its line.
+ * Errors in a file's shape are in test_outline.c, in its YAML in test_syntax.c.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

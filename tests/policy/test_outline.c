@@ -13,7 +13,9 @@
     "rate, burst, algorithm, align, timezone, queue, counts, default_amount and guard"
 #define LIMIT_FIELDS                                                                               \
     "name, rules, lookahead, headroom, within, max_waiting, when_full, priority, concurrency, "    \
-    "lease, adapt, on_store_failure, mode, learn, settle, key_hash and overrides"
+    "lease, adapt, on_store_failure, mode, fair, weights, default_weight, learn, settle, "         \
+    "key_hash and "                                                                                \
+    "overrides"
 #define FIELD(field) LIMIT "    " field "\n"
 #define RULE(field)  "limits:\n  - name: a\n    rules:\n      - rate: 5/s\n        " field "\n"
 #define EMPTY        "the policy is empty; write at least limits: with one limit"
@@ -201,7 +203,7 @@ Test(outline, knows_where_every_value_stands)
         {"limits[1]", 11, 5},
         {"limits[1].rules[0].rate", 11, 20},
         {"limits[1].name", 12, 11},
-        /* what is not there is looked for where it would lie */
+        /* a missing entry is expected in its place */
         {"store", 1, 1},
         {"limits[1].within", 11, 5},
         {"limits[1].rules[0].burst", 11, 13},

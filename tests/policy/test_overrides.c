@@ -1,5 +1,5 @@
 /*
- * Overrides by key: which one a key has, what it inherits, and which texts are refused.
+ * Overrides by key: the override of a key, inherited fields, and refused texts.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -109,7 +109,8 @@ Test(overrides, patterns)
     }
 }
 
-/* Everything but the numbers is the limit's, also what is only known once the policy is whole. */
+/* All fields but the numbers are the limit's, also fields that are known only when the policy is
+ * complete. */
 Test(overrides, the_rest_is_inherited)
 {
     takt_policy *policy =

@@ -1,6 +1,6 @@
 /*
- * Policies built in code: what is added is found, what is refused leaves no trace, and `within`
- * leads somewhere.
+ * Policies built in code: added limits are found, refused ones leave no trace, and `within` names a
+ * limit.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

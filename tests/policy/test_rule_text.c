@@ -1,6 +1,6 @@
 /*
  * The fields of a rule besides its rate and burst, as files have them: which algorithm takes which,
- * what they come to, and that everything else is refused with what to write instead.
+ * their numbers, and errors with what to write instead.
  */
 #include "policy/broken.h"
 #include "policy/policy.h"
@@ -75,6 +75,17 @@ static const broken broken_rules[] = {
 Test(rule_text, refuses)
 {
     check_broken(broken_rules, COUNT(broken_rules));
+}
+
+Test(rule_text, lists_algorithms)
+{
+    static const char *const names[] = {"gcra",         "token-bucket",   "leaky-bucket",
+                                        "fixed-window", "sliding-window", "sliding-log"};
+
+    for (int i = 0; i < (int)COUNT(names); i++)
+        cr_assert_str_eq(takt_algorithm_name(i), names[i]);
+    cr_assert_null(takt_algorithm_name((int)COUNT(names)));
+    cr_assert_null(takt_algorithm_name(-1));
 }
 
 Test(rule_text, means)

@@ -1,6 +1,6 @@
 /*
- * What rules count: requests and one named unit, the amount of an acquire that states none, and
- * what is refused with what to write instead.
+ * What rules count: requests and up to four named units, the amount of an acquire that states none,
+ * and errors with what to write instead.
  */
 #include "policy/broken.h"
 #include "policy/overrides.h"
@@ -22,9 +22,16 @@ static const broken broken_units[] = {
     {LINE("counts: _"), 5, AT "counts: \"_\": " FORM},
     {LINE("counts: " LONGEST "2"), 5, AT "counts: \"" LONGEST "2\": " FORM},
     {LINE("counts: ''"), 5, AT "counts: is empty; give it a value"},
-    {RULES("{rate: 5/s, counts: tokens}, {rate: 1/s, counts: bytes}"), 3,
-     SECOND "counts: bytes, and rules[0] counts tokens; a limit counts requests and one unit more: "
-            "count bytes in a limit of its own, and write within in one of the two"},
+    {RULES("{rate: 5/s, counts: a}, {rate: 1/s, counts: b}, {rate: 1/s, counts: c}, {rate: 1/s, "
+           "counts: requests}, {rate: 1/s, counts: d}, {rate: 1/s, counts: bytes}"),
+     3,
+     "limits[0].rules[5].counts: bytes is the 5th unit; a limit counts requests and up to 4 units: "
+     "count bytes in a limit of its own, and write within in one of the two"},
+    {RULES("{rate: 5/s, counts: bytes}, {rate: 9/min, counts: tokens, default_amount: 3}, {rate: "
+           "9/h, counts: tokens, default_amount: 4}"),
+     3,
+     "limits[0].rules[2].default_amount: 4, but an earlier rule has 3 for tokens; write one of "
+     "them"},
     {RULES("{rate: 5/s}, {rate: 1/s, counts: bytes}"), 3,
      AT "counts: is missing, and rules[1] counts bytes; write bytes or requests"},
     {RULES("{rate: 5/s, counts: bytes}, {rate: 1/s}"), 3,
@@ -85,6 +92,11 @@ Test(unit_text, what_each_rule_counts)
          "5/s bytes, 9/min bytes, default_amount 2",
          2,
          {TAKT_UNIT_TOKENS, TAKT_UNIT_TOKENS}},
+        {RULES("{rate: 5/s, counts: bytes}, {rate: 9/min, counts: rows, default_amount: 2}"),
+         "bytes",
+         "5/s bytes, 9/min rows, default_amount 2 rows",
+         0,
+         {TAKT_UNIT_TOKENS, TAKT_UNIT_MORE}},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -106,7 +118,9 @@ Test(unit_text, who_counts_what)
     takt_policy *policy = parse("limits:\n"
                                 "  - {name: a, rules: [{rate: 1/s, counts: bytes}]}\n"
                                 "  - {name: b, rules: [{rate: 1/s, counts: requests}]}\n"
-                                "  - {name: c, rules: [{rate: 1/s}]}\n");
+                                "  - {name: c, rules: [{rate: 1/s}]}\n"
+                                "  - {name: e, rules: [{rate: 1/s, counts: bytes}, {rate: 1/s, "
+                                "counts: rows}]}\n");
 
     cr_expect_eq(takt_policy_counts(policy, "a", "bytes"), 1);
     cr_expect_eq(takt_policy_counts(policy, "a", "requests"), 0);
@@ -114,6 +128,9 @@ Test(unit_text, who_counts_what)
     cr_expect_eq(takt_policy_counts(policy, "b", "requests"), 1);
     cr_expect_eq(takt_policy_counts(policy, "c", "requests"), 0);
     cr_expect_eq(takt_policy_counts(policy, "c", ""), 0);
+    cr_expect_eq(takt_policy_counts(policy, "e", "bytes"), 1);
+    cr_expect_eq(takt_policy_counts(policy, "e", "rows"), 1);
+    cr_expect_eq(takt_policy_counts(policy, "e", "tokens"), 0);
     cr_expect_eq(takt_policy_counts(policy, "d", "bytes"), 0);
     cr_expect_eq(takt_policy_counts(policy, "d", "requests"), 0);
     takt_policy_free(policy);

@@ -1,7 +1,7 @@
 /*
- * Real worker processes on one file store: killed and replaced, stopped and continued.  The slots
- * that were used are noted in memory that all share, and checked against the rule; grants come as
- * bytes in a pipe, so that the test goes by what happens and not by a clock.
+ * Real worker processes on one file store: killed and replaced, stopped and continued. Used slots
+ * are noted in shared memory and checked against the rule. Grants come as bytes in a pipe, so the
+ * test waits for events and not for a time.
  */
 #include <criterion/criterion.h>
 #include <poll.h>
@@ -168,7 +168,7 @@ static void check_slots(int from, int until)
                       (long long)slots[i - 1], (long long)slots[i]);
         longest = gap > longest ? gap : longest;
     }
-    /* How short a stall is depends on the machine (bench/); nobody waits for the dead anywhere. */
+    /* The length of a stall depends on the machine (bench/); no waiter waits for a dead worker. */
     cr_assert_lt(longest, SILENCE_US, "a stall of %lld us", (long long)longest);
     free(slots);
 }
@@ -182,7 +182,7 @@ Test(kill, one_worker_killed_every_200_ms_for_20_s)
         kill_worker(i % WORKERS);
         start(i % WORKERS);
     }
-    await_grants(RATE); /* nothing is left locked */
+    await_grants(RATE); /* no lock remains */
     check_slots(0, atomic_load(&shared->count));
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
-The commands that README.md and the pages show, run as they stand there, from top to bottom, in a folder that has the
-jobs and programs they name. Left out is only what is named here, with the reason.
+Runs the commands of README.md and the pages as they are, from top to bottom, in a folder with the jobs and programs
+that they name. The list below has the exceptions and their reasons.
 """
 
 import contextlib

@@ -79,7 +79,7 @@ def beside_by_pkg_config(report, consumer, prefix, scratch, environment):
 
 
 def worker_by_pkg_config(report, source, prefix, scratch, environment):
-    """The example of docs/workers.md, built where there is nothing of the source tree, by the command that is there."""
+    """The example of docs/workers.md, built outside the source tree by the page's command."""
     here = scratch / 'worker'
     here.mkdir()
     shutil.copy(source / 'workers' / 'print' / 'print.c', here)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A test that waits in vain for a process names what it waits for, and leaves nothing behind."""
+"""A test that waits in vain for a process names it, and leaves nothing behind."""
 
 import os
 import pathlib

@@ -35,7 +35,7 @@ def start(name, *words, policy=None):
 
 
 def run(name, *words, policy=None, given=''):
-    """What it prints."""
+    """Its output."""
     for process in start(name, *words, policy=policy):
         said, _ = ends.communicate(process, given)
         return said + ('' if process.returncode == 0 else f'ended with {process.returncode}')

@@ -17,7 +17,7 @@ BUILT = ['lib/libtakt.so', 'workers/libtakt-worker.so', 'cli/takt', 'workers/tak
 
 
 def lacking(file):
-    """What the file lacks, by name."""
+    """The names of the missing protections."""
     def read(*options):
         return subprocess.run(['readelf', '--wide', *options, file], capture_output=True, text=True, check=True).stdout
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
-The public headers are good company: each compiles alone, without warnings, as C11, as C++11 and as C++17, as they do
-together, in any order and twice, and each is in the list of those that are installed.
+Each public header compiles alone, without warnings, as C11, C++11 and C++17; all of them do so together, in any order
+and twice; and each is in the list of installed headers.
 """
 
 import os

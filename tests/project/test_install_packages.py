@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
-scripts/install-packages where it has nothing to do or can do nothing: it says so in words, and changes nothing. That
-it installs what is missing is shown by scripts/fresh-check.
+scripts/install-packages with nothing to do, or without the right to do it: it says so and changes nothing.
+scripts/fresh-check shows that it installs missing packages.
 """
 
 import os

@@ -157,7 +157,7 @@ def check_failures(report):
 
 
 class Meets(workloads.Workload):
-    """A run ends when that of the other tool has begun; its figure tells which server it had."""
+    """A run ends when the other tool's run has begun; its figure names its server."""
 
     name, at_once = 'meets', True
 

@@ -10,8 +10,8 @@
 #define SECOND UINT64_C(1000)
 #define LOST   UINT64_C(123456) /* when every client loses the server */
 
-/* Connections that clients make from the server's return on, in milliseconds after it: the first of
- * each client, and the one for hints, which is let go when the first one works. */
+/* The connections that clients make after the server's return, in milliseconds after it: the first
+ * of each client, and the one for hints, which begins when the first one works. */
 enum { CLIENTS = 2000, CONNECTIONS = 2 * CLIENTS };
 static uint64_t made[CONNECTIONS];
 
@@ -86,7 +86,7 @@ Test(backoff, a_short_outage_ends_soon)
     }
 }
 
-/* At once after a loss, where nobody has failed yet, a fleet is spread over the first pause. */
+/* After the first loss the attempts of a fleet are spread over the first pause. */
 Test(backoff, a_fleet_does_not_come_back_in_a_wave)
 {
     enum { WORKERS = 500, STRETCH_MS = 100 };
@@ -126,7 +126,7 @@ Test(backoff, grows_with_the_time_away)
     }
 }
 
-/* Two in any second, at whatever times they are wished. */
+/* Two in any second, at any requested times. */
 Test(pace, two_in_a_second)
 {
     static const struct {

@@ -13,7 +13,7 @@
 #define HEAD "*25\r\n"
 #define NOW  "1763692800000000"
 
-/* An award of two runs; what is wrong is put in the place of one of its lines. */
+/* An award of two runs; each test replaces one of its lines by a wrong one. */
 static const char *const award[] = {
     HEAD,
     ":0\r\n",
@@ -123,7 +123,7 @@ static int claim(void)
     rig_call_init(&call, TAKT_OP_CLAIM, &limit, "k");
     call.claim.waiting = 30;
     call.claim.want_count = 1;
-    call.claim.wants[0] = (takt_want){30, TAKT_NEVER, 1, 5};
+    call.claim.wants[0] = (takt_want){30, TAKT_NEVER, 1, 5, {{0}}};
     return rig_run(&rig, &call);
 }
 
@@ -190,7 +190,7 @@ Test(bad_replies, all_kinds_of_others)
     answer_with(large, 1);
 }
 
-/* An answer and then some more that nobody asked for. */
+/* An answer, and then bytes without a question. */
 Test(bad_replies, more_than_asked_for)
 {
     char bytes[1024];
@@ -199,7 +199,7 @@ Test(bad_replies, more_than_asked_for)
     begin(bytes, 0);
     cr_expect_eq(claim(), 0);
     await_end();
-    cr_expect_not_null(strstr(rig.store->trouble, "nobody asked for"), "%s", rig.store->trouble);
+    cr_expect_not_null(strstr(rig.store->trouble, "without a command"), "%s", rig.store->trouble);
     end();
 }
 

@@ -11,6 +11,7 @@
 
 #include "redis/client.h"
 
+#include "store/redis/peer.h"
 #include "store/redis/server.h"
 
 struct talk {
@@ -22,7 +23,7 @@ struct talk {
     char message[64]; /* the last that was pushed */
 };
 
-/* A command, and what was answered. */
+/* A command and its answer. */
 struct question {
     takt_redis_command command;
     struct talk *talk;
@@ -62,12 +63,16 @@ static void on_closed(void *data)
     ((struct talk *)data)->closed++;
 }
 
-static void begin_url(struct talk *talk, const char *url, takt_redis_options options)
+static void init(struct talk *talk)
+{
+    memset(talk, 0, sizeof *talk);
+    uv_loop_init(&talk->loop);
+}
+
+static void open_url(struct talk *talk, const char *url, takt_redis_options options)
 {
     takt_error error = {0};
 
-    memset(talk, 0, sizeof *talk);
-    uv_loop_init(&talk->loop);
     if (options.timeout_us == 0)
         options.timeout_us = 30000000;
     options.on_ready = on_ready;
@@ -77,6 +82,12 @@ static void begin_url(struct talk *talk, const char *url, takt_redis_options opt
     cr_assert_eq(takt_redis_open(&talk->redis, &talk->loop, url, &options, &error), 0, "%s",
                  error.text);
     cr_assert_eq(talk->ready + talk->lost, 0, "nothing is told inside the call");
+}
+
+static void begin_url(struct talk *talk, const char *url, takt_redis_options options)
+{
+    init(talk);
+    open_url(talk, url, options);
 }
 
 static void begin(struct talk *talk, struct server *server, takt_redis_options options)
@@ -120,7 +131,7 @@ static void on_answered(takt_redis_command *command, const takt_reply *reply, in
         (void)takt_redis_refused(question->talk->redis, reply, &question->refused);
 }
 
-/* Says a line of words. */
+/* Sends a line of words. */
 static void ask(struct talk *talk, struct question *question, const char *line)
 {
     static char words[256];
@@ -204,7 +215,7 @@ Test(client, any_bytes)
     server_stop(&server);
 }
 
-/* Up to its bounds a reply is taken in, above them the connection ends, with a code that tells. */
+/* A reply up to the bounds is accepted; a larger one ends the connection with a code of its own. */
 Test(client, bounds)
 {
     static const struct {
@@ -235,7 +246,7 @@ Test(client, bounds)
             continue;
         }
         cr_expect_eq(question.code, TAKT_E_STORE_SPACE, "%s", table[i].command);
-        cr_expect_not_null(strstr(talk.text, "a reply larger than"), "%s", talk.text);
+        cr_expect_not_null(strstr(talk.text, "reply is larger than"), "%s", talk.text);
         await(&talk, &talk.ready, ready + 1);
     }
     cr_expect_eq(talk.lost, 2);
@@ -258,7 +269,8 @@ Test(client, without_bounds_of_ones_own)
     server_stop(&server);
 }
 
-/* A server that does not answer is left; one that comes back is found. */
+/* A connection to a server that does not answer is closed; a server that comes back is used
+ * again. */
 Test(client, patience)
 {
     struct server server;
@@ -285,7 +297,26 @@ Test(client, patience)
     server_stop(&server);
 }
 
-/* A command that blocks is waited for, and given up by who has said it. */
+/* A server that greets, and then does not tell the node of the key. */
+Test(client, patience_with_a_cluster, .timeout = 60)
+{
+    struct peer peer;
+    struct talk talk;
+    char url[64];
+
+    init(&talk);
+    peer_listen(&peer, &talk.loop);
+    peer.greeting = "+OK\r\n";
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d", peer.port);
+    open_url(&talk, url, (takt_redis_options){.timeout_us = 200000, .key = "k"});
+    await(&talk, &talk.lost, 1);
+    cr_expect_eq(talk.code, TAKT_E_STORE_TIMEOUT);
+    cr_expect_eq(talk.ready, 0);
+    peer_close(&peer);
+    end(&talk);
+}
+
+/* A blocking command waits until the caller gives it up. */
 Test(client, a_reset)
 {
     struct server server;
@@ -332,7 +363,7 @@ Test(client, a_replica_by_now)
     server_stop(&server);
 }
 
-/* What was flushed has gone out, whatever becomes of the program. */
+/* Flushed bytes are sent, even if the program ends. */
 Test(client, a_flush)
 {
     struct server server;
@@ -340,7 +371,7 @@ Test(client, a_flush)
     struct question question;
 
     begin(&talk, &server, (takt_redis_options){0});
-    takt_redis_flush(talk.redis); /* nothing is there yet */
+    takt_redis_flush(talk.redis); /* no bytes have come yet */
     await(&talk, &talk.ready, 1);
     ask(&talk, &question, "INCR n");
     takt_redis_flush(talk.redis);

@@ -25,7 +25,7 @@ struct talk {
     char text[TAKT_ERROR_TEXT_SIZE];
 };
 
-/* A command, and what was answered. */
+/* A command and its answer. */
 struct question {
     takt_redis_command command;
     int answers, code, order;
@@ -273,10 +273,10 @@ Test(connection, logs_in)
         {"", "c4n4ry", 0, ""},
         {"?user=ann", "secret", 0, ""},
         {"?user=ann&db=3", "secret", 0, ""},
-        {"", "", TAKT_E_STORE_ACCESS, "wants a password"},
-        {"", "c4n4ry-not", TAKT_E_STORE_ACCESS, "no such user with this password"},
-        {"?user=bob", "c4n4ry", TAKT_E_STORE_ACCESS, "no such user with this password"},
-        {"?db=99", "c4n4ry", TAKT_E_STORE_ACCESS, "no database of that number"},
+        {"", "", TAKT_E_STORE_ACCESS, "requires a password"},
+        {"", "c4n4ry-not", TAKT_E_STORE_ACCESS, "user or the password is wrong"},
+        {"?user=bob", "c4n4ry", TAKT_E_STORE_ACCESS, "user or the password is wrong"},
+        {"?db=99", "c4n4ry", TAKT_E_STORE_ACCESS, "no database with this number"},
     };
     struct server server;
 
@@ -308,7 +308,7 @@ Test(connection, a_password_that_nobody_wants)
     cr_assert_eq(takt_redis_url_find_password(&talk.url, NULL), 0);
     await(&talk, &talk.lost, 1);
     cr_expect_eq(talk.code, TAKT_E_STORE_ACCESS);
-    cr_expect_not_null(strstr(talk.text, "takes no password"), "%s", talk.text);
+    cr_expect_not_null(strstr(talk.text, "has no password"), "%s", talk.text);
     cr_expect_null(strstr(talk.text, "c4n4ry"));
     end(&talk);
     server_stop(&server);
@@ -328,7 +328,7 @@ Test(connection, selects)
     server_stop(&server);
 }
 
-/* A user who may not even give a name to a connection. */
+/* A user who may not even set a connection's name. */
 Test(connection, a_name_is_a_nicety)
 {
     static const char *const options[] = {"--user", "least", "on",    ">secret",
@@ -415,8 +415,8 @@ static int short_pauses(struct talk *talk, const char *command, int pauses)
     return found;
 }
 
-/* A server that greets and then answers with errors alone, such as a replica, is left in peace for
- * longer and longer.  One that works is not. */
+/* A server that greets and then answers only with errors, such as a replica, gets longer and longer
+ * pauses. One that works does not. */
 Test(connection, pauses_grow_until_a_command_succeeds)
 {
     struct server server;
@@ -431,7 +431,7 @@ Test(connection, pauses_grow_until_a_command_succeeds)
     server_stop(&server);
 }
 
-/* What was said to a connection and not sent yet goes with it. */
+/* Unsent commands of a connection are lost with it. */
 Test(connection, what_was_not_sent_is_forgotten)
 {
     struct server server;
@@ -489,7 +489,7 @@ Test(connection, frozen_while_greeting)
     server_stop(&server);
 }
 
-/* What is given up for a time-out is closed by RST, what is left in peace is not. */
+/* A connection that timed out is closed by RST; an idle one is not. */
 Test(connection, leaves_with_a_reset)
 {
     for (int reset = 0; reset < 2; reset++) {
@@ -545,7 +545,7 @@ Test(connection, an_answer_and_an_error_at_once)
     uv_timer_start(&anchor, (uv_timer_cb)abort, 250000, 0);
     while ((accepted = accept(listener, NULL, NULL)) < 0)
         uv_run(&talk.loop, UV_RUN_NOWAIT);
-    unlink(address.sun_path); /* nobody comes again */
+    unlink(address.sun_path); /* no further client connects */
     rmdir(directory);
     while (recv(accepted, bytes, 1, MSG_DONTWAIT | MSG_PEEK) <= 0)
         uv_run(&talk.loop, UV_RUN_NOWAIT);
@@ -581,8 +581,8 @@ Test(connection, greeted_with_an_error)
         {"-NOAUTH Authentication required.\r\n", TAKT_E_STORE_ACCESS, "password"},
         {"-DENIED Redis is running in protected mode\r\n", TAKT_E_STORE_ACCESS, "protected"},
         {"-ERR max number of clients reached\r\n", TAKT_E_STORE, "maxclients"},
-        {"+OK\r\n+OK\r\n", TAKT_E_STORE, "nobody asked for"},
-        {"HTTP/1.0 400 Bad Request\r\n\r\n", TAKT_E_STORE, "no reply of a Redis server"},
+        {"+OK\r\n+OK\r\n", TAKT_E_STORE, "without a command"},
+        {"HTTP/1.0 400 Bad Request\r\n\r\n", TAKT_E_STORE, "does not speak the protocol of Redis"},
     };
 
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {

@@ -30,6 +30,10 @@ Test(reply_error, judges)
          "+evalsha", "NOPERM"},
         {"NOPERM User x has no permissions to run the 'evalsha' command", CALL, ACCESS, "+evalsha",
          "NOPERM"},
+        {"NOPERM this user has no permissions to run the 'wait' command", CALL, ACCESS,
+         "grant it +wait,", "NOPERM"},
+        {"NOPERM User x has no permissions to run the 'wait' command", CALL, ACCESS,
+         "grant it +wait,", "NOPERM"},
         {"NOPERM this user has no permissions to access one of the keys used as arguments", CALL,
          ACCESS, "~takt:*", "NOPERM"},
         {"NOPERM No permissions to access a key", CALL, ACCESS, "~takt:*", "NOPERM"},
@@ -40,10 +44,10 @@ Test(reply_error, judges)
          CALL, ACCESS, "scripts", "ERR"},
         {"ERR AUTH <password> called without any password configured for the default user. Are "
          "you sure your configuration is correct?",
-         RECONNECT, ACCESS, "leave the user", "ERR"},
-        {"ERR Client sent AUTH, but no password is set", RECONNECT, ACCESS, "leave the user",
+         RECONNECT, ACCESS, "remove the user", "ERR"},
+        {"ERR Client sent AUTH, but no password is set", RECONNECT, ACCESS, "remove the user",
          "ERR"},
-        {"ERR invalid password", RECONNECT, ACCESS, "this password", "ERR"},
+        {"ERR invalid password", RECONNECT, ACCESS, "password is wrong", "ERR"},
         {"DENIED Redis is running in protected mode because protected mode is enabled ...",
          RECONNECT, ACCESS, "protected mode", "DENIED"},
         {"ERR DB index is out of range", RECONNECT, ACCESS, "\"databases\"", "ERR"},
@@ -71,7 +75,7 @@ Test(reply_error, judges)
         {"BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
          CALL, TAKT_E_STORE, "SCRIPT KILL", "BUSY"},
         {"UNKILLABLE Sorry the script already executed write commands ...", CALL, TAKT_E_STORE,
-         "cannot be ended", "UNKILLABLE"},
+         "cannot be killed", "UNKILLABLE"},
         {"MISCONF Redis is configured to save RDB snapshots, but ...", CALL, TAKT_E_STORE,
          "its log", "MISCONF"},
         {"NOREPLICAS Not enough good replicas to write.", CALL, TAKT_E_STORE,
@@ -90,9 +94,11 @@ Test(reply_error, judges)
         {"ERR unknown command 'EVALSHA', with args beginning with: 'x' ", CALL, ACCESS,
          "is a Sentinel", "ERR"},
         {"ERR unknown subcommand 'LOAD'. Try SCRIPT HELP.", CALL, ACCESS, "SCRIPT LOAD", "ERR"},
+        {"ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0",
+         CALL, TAKT_E_STORE, "has become a replica", "ERR"},
         {"ERR Protocol error: invalid bulk length", RECONNECT, TAKT_E_STORE, "could not read",
          "ERR"},
-        {"TAKT ARGUMENTS", CALL, TAKT_E_STORE, "this version", "TAKT"},
+        {"TAKT ARGUMENTS", CALL, TAKT_E_STORE, "another version", "TAKT"},
         {"ERR something else", CALL, TAKT_E_STORE, "does not know", "ERR"},
         {"", CALL, TAKT_E_STORE, "does not know", ""},
         {"LOADINGS", CALL, TAKT_E_STORE, "does not know", "LOADINGS"},
@@ -109,6 +115,8 @@ Test(reply_error, judges)
         cr_expect_not_null(strstr(trouble.text, table[i].says), "%s: %s", table[i].text,
                            trouble.text);
         cr_expect_str_eq(trouble.word, table[i].word, "%s: %s", table[i].text, trouble.word);
+        cr_expect_eq(trouble.names, strstr(trouble.text, "keys or channels") != NULL, "%s",
+                     table[i].text);
     }
 }
 

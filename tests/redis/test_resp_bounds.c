@@ -143,7 +143,7 @@ Test(resp_bounds, sums)
     cr_assert(pass(&bounds, "\r\n$1\r\nx\r\n", 9));
     cr_expect(!pass(&bounds, "$1\r\n", 4));
 
-    /* the next reply begins anew */
+    /* the next reply begins again */
     memset(&bounds, 0, sizeof bounds);
     for (int i = 0; i < 3; i++) {
         size = snprintf(text, sizeof text, "$%d\r\n", TAKT_RESP_BYTES_MAX);
@@ -170,7 +170,7 @@ Test(resp_bounds, sums)
     cr_expect(!pass(&bounds, "x", 1));
 }
 
-/* Those who read other things set other bounds, and are told with their own code. */
+/* Other readers set other bounds, and get their own code. */
 Test(resp_bounds, of_others)
 {
     static const takt_resp_max max = {6, 2000, 10, TAKT_E_STORE_SPACE};

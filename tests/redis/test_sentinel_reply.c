@@ -1,6 +1,6 @@
 /*
- * test_sentinel_reply.c: what a Sentinel says: an address, nothing, a message, and what is none of
- * these.
+ * test_sentinel_reply.c: the answers and messages of a Sentinel: an address, no address, a move,
+ * and malformed ones.
  */
 #include <criterion/criterion.h>
 #include <string.h>

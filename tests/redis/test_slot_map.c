@@ -1,5 +1,5 @@
 /*
- * test_slot_map.c: which slot a key has, what is read from CLUSTER SLOTS and from redirections.
+ * test_slot_map.c: the slot of a key, and maps from CLUSTER SLOTS and from redirections.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -27,7 +27,7 @@ static void start(struct server *server, const char *host, int from_days, int un
 
 static const char *const no_client[] = {"--tls-auth-clients", "no", NULL};
 
-/* The status of a first call, and what the store says to it. */
+/* The status of a first call, and the store's message. */
 static int try_at(const struct server *server, const char *host, const char *options, char *text)
 {
     takt_limit limit = rig_limit("a", 1000, RIG_DAY, 1000);
@@ -47,7 +47,7 @@ static int try_at(const struct server *server, const char *host, const char *opt
 struct trusted {
     const char *host; /* of the certificate */
     int from_days, until_days;
-    const char *to; /* whom we think we talk to */
+    const char *to; /* the host in the URL */
     const char *ca; /* NULL: that of the system */
     int status;
     const char *says;
@@ -75,8 +75,8 @@ Test(tls, whom_it_trusts)
         {"localhost", -1, 1, "127.0.0.1", "ca", TAKT_E_STORE_ACCESS, "IP address mismatch"},
         {"127.0.0.1", -2, -1, "127.0.0.1", "ca", TAKT_E_STORE_ACCESS, "expired"},
         {"127.0.0.1", 1, 2, "127.0.0.1", "ca", TAKT_E_STORE_ACCESS, "not yet valid"},
-        {"127.0.0.1", -1, 1, "127.0.0.1", "other", TAKT_E_STORE_ACCESS, "not to be trusted"},
-        {"127.0.0.1", -1, 1, "127.0.0.1", NULL, TAKT_E_STORE_ACCESS, "not to be trusted"},
+        {"127.0.0.1", -1, 1, "127.0.0.1", "other", TAKT_E_STORE_ACCESS, "not trusted"},
+        {"127.0.0.1", -1, 1, "127.0.0.1", NULL, TAKT_E_STORE_ACCESS, "not trusted"},
     };
 
     check_trusted(table, sizeof table / sizeof table[0]);
@@ -95,7 +95,7 @@ Test(tls, whom_it_trusts_by_name)
     check_trusted(table, sizeof table / sizeof table[0]);
 }
 
-/* A server that wants to see whom it talks to. */
+/* A server that requires a certificate of the client. */
 Test(tls, shows_itself)
 {
     static const char *const client[] = {"--tls-auth-clients", "yes", NULL};
@@ -112,7 +112,7 @@ Test(tls, shows_itself)
     server_stop(&server);
 }
 
-/* Nobody falls back to plain text, in either direction. */
+/* Neither side falls back to plain text. */
 Test(tls, both_sides_must_speak_it)
 {
     takt_limit limit = rig_limit("a", 1000, RIG_DAY, 1000);
@@ -180,7 +180,7 @@ Test(tls, a_pipeline)
     server_stop(&server);
 }
 
-/* Files that are named and cannot be used are told when the store is opened. */
+/* Named files that cannot be used are an error when the store is opened. */
 Test(tls, files)
 {
     static const struct {

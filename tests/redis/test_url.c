@@ -1,5 +1,5 @@
 /*
- * test_url.c: which URLs name a server, what is read from them, and that no message shows a secret.
+ * test_url.c: valid URLs of a server and their parts, and that no message shows a secret.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -62,9 +62,9 @@ Test(redis_url, several_hosts)
     takt_redis_url url;
     takt_error error = {0};
 
-    cr_assert_eq(
-        takt_redis_url_parse(&url, TAKT_REDIS_TCP, false, "u:p@a,b:7001,[::1]:7002,[::2]/0", &error), 0,
-        "%s", error.text);
+    cr_assert_eq(takt_redis_url_parse(&url, TAKT_REDIS_TCP, false,
+                                      "u:p@a,b:7001,[::1]:7002,[::2]/0", &error),
+                 0, "%s", error.text);
     cr_expect_str_eq(url.host, "a");
     cr_expect_eq(url.port, 6379);
     cr_assert_eq(url.seed_count, 4);

@@ -1,6 +1,6 @@
 /*
- * An agent as far as "agent:" needs one: a socket, a client of a memory store, and lib/relay.  It
- * runs on the loop of the programs that it serves.
+ * A stand-in for an agent: a socket, a client of a memory store, and lib/relay. It runs on the loop
+ * of the programs that it serves.
  */
 #ifndef TAKT_TESTS_RELAY_STAND_IN_H
 #define TAKT_TESTS_RELAY_STAND_IN_H
@@ -23,6 +23,8 @@ typedef struct stand_in_connection {
     stand_in *agent;
     takt_resp *resp;
     takt_relay *relay;
+    char held[4096];
+    size_t held_size;
     struct stand_in_connection *next;
 } stand_in_connection;
 
@@ -36,6 +38,7 @@ struct stand_in {
     char path[80];
     char url[100];
     bool frozen; /* reads nothing */
+    bool holds;  /* keeps what it has to send, until stand_in_send_held */
     int closed;
 };
 
@@ -50,7 +53,25 @@ static void stand_in_write(stand_in_connection *connection, const char *bytes, s
 
 static void stand_in_send(void *data, const char *bytes, size_t size)
 {
-    stand_in_write(data, bytes, size);
+    stand_in_connection *connection = data;
+
+    cr_assert_not_null(bytes);
+    if (!connection->agent->holds) {
+        stand_in_write(connection, bytes, size);
+        return;
+    }
+    cr_assert_leq(connection->held_size + size, sizeof connection->held);
+    memcpy(connection->held + connection->held_size, bytes, size);
+    connection->held_size += size;
+}
+
+static inline void stand_in_send_held(stand_in *agent)
+{
+    agent->holds = false;
+    for (stand_in_connection *at = agent->connections; at; at = at->next) {
+        stand_in_write(at, at->held, at->held_size);
+        at->held_size = 0;
+    }
 }
 
 static void stand_in_gone(uv_handle_t *handle)
@@ -150,7 +171,7 @@ static void stand_in_event(takt_client *client, const takt_event *event, void *d
     (void)takt_relays_event(agent->relays, event);
 }
 
-/* Begins to listen; the store stays what it was. */
+/* Begins to listen; the store keeps its state. */
 static void stand_in_listen(stand_in *agent)
 {
     unlink(agent->path);
@@ -178,7 +199,7 @@ static void stand_in_open(stand_in *agent, uv_loop_t *loop, const char *store)
     stand_in_listen(agent);
 }
 
-/* As a crash would: nobody is told anything. */
+/* As in a crash: programs get no message. */
 static void stand_in_stop_listening(stand_in *agent)
 {
     while (agent->connections)

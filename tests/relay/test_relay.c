@@ -1,7 +1,10 @@
 /*
- * Programs whose store is the agent of their host: everything that a client can do, through it.
+ * Programs whose store is the agent of their host: all operations of a client through an agent.
  */
+#include "policy/policy.h"
 #include "stand_in.h"
+#include "store/agent/message.h"
+#include "store/store.h"
 
 #define PROGRAMS 3
 
@@ -50,6 +53,22 @@ static void add(takt_limit_text limit, const char *rate, const char *burst)
     cr_assert_eq(takt_policy_add(policy, &limit, &error), 0, "%s", error.text);
 }
 
+/* A limit that counts requests and two units. */
+static void add_units(void)
+{
+    const takt_rule_text rules[] = {
+        {.rate = "100/h", .burst = "100", .counts = "requests"},
+        {.rate = "100000/s", .burst = "1000", .counts = "tokens"},
+        {.rate = "500/h", .burst = "500", .counts = "images", .default_amount = "2"}};
+    const takt_limit_text limits[] = {
+        {.name = "model", .rules = rules, .rule_count = 3},
+        {.name = "held", .rules = rules, .rule_count = 3, .concurrency = "2"}};
+    takt_error error;
+
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(takt_policy_add(policy, &limits[i], &error), 0, "%s", error.text);
+}
+
 static void open_client(int program)
 {
     takt_options options = {.store = agent.url, .on_event = on_event, .data = &clients[program]};
@@ -72,6 +91,12 @@ static void begin(void)
     add((takt_limit_text){.name = "outer", .concurrency = "1"}, NULL, NULL);
     add((takt_limit_text){.name = "inner", .within = "outer"}, "1000/s", "5");
     add((takt_limit_text){.name = "shadow", .mode = "shadow"}, "1/h", "1");
+    add(
+        (takt_limit_text){
+            .name = "fair", .lookahead = "10ms", .fair = "tenant", .weights = "{a: 3}"},
+        "1000/s", "1");
+    add((takt_limit_text){.name = "permits", .concurrency = "2", .fair = "tenant"}, NULL, NULL);
+    add_units();
     for (int program = 0; program < PROGRAMS; program++)
         open_client(program);
 }
@@ -109,6 +134,15 @@ static void ask(int program, const char *limit, const char *key, job *of)
     takt_request request = TAKT_REQUEST(limit);
 
     request.key = key;
+    of->permit.data = of;
+    cr_assert_eq(takt_acquire(clients[program], &of->permit, &request, note), 0);
+}
+
+static void ask_for(int program, const char *limit, const char *tenant, job *of)
+{
+    takt_request request = TAKT_REQUEST(limit);
+
+    request.tenant = tenant;
     of->permit.data = of;
     cr_assert_eq(takt_acquire(clients[program], &of->permit, &request, note), 0);
 }
@@ -198,6 +232,30 @@ Test(relay, no_more_permits_than_allowed_are_held_and_the_end_of_a_program_frees
     cr_expect_gt(jobs[2].permit.fence, jobs[0].permit.fence);
     takt_release(&jobs[2].permit);
     takt_release(&jobs[3].permit);
+}
+
+Test(relay, a_permit_that_crosses_a_cancel_is_free_again)
+{
+    static job canceled, next;
+
+    ask(0, "fast", NULL, &canceled); /* it is connected */
+    wait_for(&canceled);
+    takt_release(&canceled.permit);
+    canceled.calls = 0;
+    agent.holds = true;
+    ask(0, "outer", NULL, &canceled);
+    while (takt_relays_held(agent.relays) == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    takt_release(&canceled.permit);
+    for (int i = 0; i < 200; i++)
+        uv_run(&loop, UV_RUN_NOWAIT);
+    cr_expect_eq(takt_relays_held(agent.relays), 1, "the program may hold it");
+    stand_in_send_held(&agent);
+    ask(1, "outer", NULL, &next);
+    wait_for(&next);
+    cr_expect_eq(next.status, 0);
+    cr_expect_eq(canceled.calls, 0);
+    takt_release(&next.permit);
 }
 
 Test(relay, a_full_line_refuses_the_newest)
@@ -382,6 +440,88 @@ Test(relay, a_try_holds_a_permit_until_its_release)
     takt_release(&second);
 }
 
+static int64_t left_of(const char *limit, int rule, const char *unit)
+{
+    takt_call call = {0};
+
+    cr_assert_eq(takt_peek(clients[0], &call, limit, NULL, take_answer), 0);
+    wait_answer();
+    cr_assert_eq(told.rule_count, 3);
+    cr_expect_str_eq(told.rules[rule].unit, unit);
+    return told.rules[rule].remaining;
+}
+
+/* Waits until a call that nothing reports has reached the ledger. */
+static void wait_left(const char *limit, int rule, const char *unit, int64_t left)
+{
+    while (left_of(limit, rule, unit) != left)
+        continue;
+}
+
+Test(relay, amounts_of_several_units)
+{
+    static job jobs[10], cheap;
+    takt_request request = TAKT_REQUEST("model"), other = TAKT_REQUEST("model");
+    takt_call call = {0};
+
+    request.amounts[0] = (takt_amount){"tokens", 1000};
+    request.amounts[1] = (takt_amount){"images", 7};
+    for (int i = 0; i < 10; i++) {
+        jobs[i].permit.data = &jobs[i];
+        cr_assert_eq(takt_acquire(clients[i % PROGRAMS], &jobs[i].permit, &request, note), 0);
+    }
+    other.amounts[0] = (takt_amount){"tokens", 1};
+    cheap.permit.data = &cheap;
+    cr_assert_eq(takt_acquire(clients[0], &cheap.permit, &other, note), 0);
+    wait_all(jobs, 10);
+    wait_for(&cheap);
+    qsort(jobs, 10, sizeof *jobs, compare_slots);
+    for (int i = 1; i < 10; i++)
+        cr_expect_geq(jobs[i].permit.slot_at_us - jobs[i - 1].permit.slot_at_us, 9990,
+                      "1000 tokens take 10 ms");
+    cr_expect_eq(left_of("model", 0, "requests"), 100 - 11);
+    cr_expect_eq(left_of("model", 2, "images"), 500 - 10 * 7 - 2, "one has taken the default");
+    cr_assert_eq(takt_settle(&cheap.permit, &other, &(takt_amount){"images", 40}, 1), 0);
+    wait_left("model", 2, "images", 500 - 10 * 7 - 40);
+    cr_assert_eq(takt_lower(clients[1], &call, "model", NULL, "images", 9, take_answer), 0);
+    wait_answer();
+    cr_expect_eq(left_of("model", 2, "images"), 9);
+    cr_expect_eq(left_of("model", 0, "requests"), 100 - 11);
+}
+
+Test(relay, tries_and_permits_of_several_units)
+{
+    takt_request request = TAKT_REQUEST("held");
+    takt_call call = {0};
+    static takt_permit permits[3];
+    static job waiter;
+
+    request.amounts[0] = (takt_amount){"tokens", 10};
+    request.amounts[1] = (takt_amount){"images", 200};
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(takt_try_acquire(clients[i], &call, &permits[i], &request, take_answer), 0);
+        wait_answer();
+        cr_expect_eq(call_status, i < 2 ? 0 : TAKT_E_NO_SLOT);
+    }
+    cr_expect_eq(left_of("held", 2, "images"), 100);
+    request.amounts[1].amount = 30;
+    waiter.permit.data = &waiter;
+    cr_assert_eq(takt_acquire(clients[2], &waiter.permit, &request, note), 0);
+    takt_release(&permits[0]);
+    wait_for(&waiter);
+    cr_expect_eq(waiter.status, 0);
+    cr_expect_gt(waiter.permit.fence, permits[1].fence);
+    cr_expect_eq(left_of("held", 2, "images"), 70);
+    cr_assert_eq(takt_settle(&waiter.permit, &request, NULL, 0), 0); /* not begun */
+    wait_left("held", 2, "images", 100);
+    request.amounts[1].amount = 101;
+    cr_assert_eq(takt_try_acquire(clients[0], &call, &permits[2], &request, take_answer), 0);
+    wait_answer();
+    cr_expect_eq(call_status, TAKT_E_NO_SLOT);
+    takt_release(&waiter.permit);
+    takt_release(&permits[1]);
+}
+
 Test(relay, a_program_with_many_waiters_does_not_hold_up_one_with_few)
 {
     static job many[400], few[3];
@@ -395,6 +535,74 @@ Test(relay, a_program_with_many_waiters_does_not_hold_up_one_with_few)
     cr_expect_leq(few[2].order, 30, "the last of the few was number %lld", (long long)few[2].order);
     for (int i = 0; i < 400; i++)
         takt_release(&many[i].permit);
+}
+
+/* How many of the jobs have slots in that span. */
+static int slots_within(const job *jobs, int count, int64_t from_us, int64_t until_us)
+{
+    int found = 0;
+
+    for (int i = 0; i < count; i++)
+        found += jobs[i].permit.slot_at_us > from_us && jobs[i].permit.slot_at_us <= until_us;
+    return found;
+}
+
+/* Two programs have work of one tenant, and one of them a little of another. */
+Test(relay, tenants_take_turns_behind_the_agent)
+{
+    static job many[2][200], few[5];
+
+    for (int program = 0; program < 2; program++)
+        for (int i = 0; i < 200; i++)
+            ask_for(program, "fair", "many", &many[program][i]);
+    wait_for(&many[0][0]);
+    for (int i = 0; i < 5; i++)
+        ask_for(0, "fair", "few", &few[i]);
+    wait_all(few, 5);
+    wait_all(many[0], 200);
+    wait_all(many[1], 200);
+    for (int program = 0; program < 2; program++)
+        cr_expect_leq(
+            slots_within(many[program], 200, few[0].permit.slot_at_us, few[4].permit.slot_at_us),
+            40, "in turns with the few, as far as the loop is on time");
+}
+
+Test(relay, weights_are_those_of_the_programs)
+{
+    static job heavy[150], light[150];
+
+    for (int i = 0; i < 150; i++) {
+        ask_for(0, "fair", "a", &heavy[i]);
+        ask_for(1, "fair", NULL, &light[i]);
+    }
+    wait_all(heavy, 150);
+    wait_all(light, 150);
+    cr_expect_leq(slots_within(light, 150, 0, heavy[119].permit.slot_at_us), 80,
+                  "a third of the 120, and some turns");
+    cr_expect_geq(slots_within(light, 150, 0, heavy[119].permit.slot_at_us), 10);
+}
+
+/* The agent holds permits for each tenant of each program. */
+Test(relay, tenants_hold_permits_and_try_for_them)
+{
+    static takt_permit permit;
+    static job first, second;
+    takt_call call = {0};
+    takt_request request = TAKT_REQUEST("permits");
+
+    request.tenant = "a";
+    cr_assert_eq(takt_try_acquire(clients[0], &call, &permit, &request, take_answer), 0);
+    wait_answer();
+    cr_assert_eq(call_status, 0);
+    ask_for(0, "permits", "b", &first);
+    wait_for(&first);
+    ask_for(1, "permits", "b", &second);
+    takt_release(&permit);
+    wait_for(&second);
+    cr_expect(takt_is_held(&first.permit));
+    cr_expect(takt_is_held(&second.permit));
+    takt_release(&first.permit);
+    takt_release(&second.permit);
 }
 
 Test(relay, programs_go_on_with_another_agent_and_know_what_they_have_lost)
@@ -448,6 +656,130 @@ Test(relay, another_namespace_is_refused_with_words)
     ask(0, "fast", NULL, &waits);
     while (!(events[0] & 1U << TAKT_EVENT_STORE_LOST))
         uv_run(&loop, UV_RUN_ONCE);
-    cr_expect(strstr(store_lost, "namespace \"default\"") != NULL, "%s", store_lost);
+    cr_expect(strstr(store_lost, ": this agent serves the namespace \"default\", but the program's "
+                                 "is \"other\"") != NULL,
+              "%s", store_lost);
+    cr_expect_null(strstr(store_lost, "no agent answers"), "%s", store_lost);
     takt_release(&waits.permit);
+}
+
+static int64_t waiting_at_agent(void)
+{
+    takt_stats stats;
+
+    takt_get_stats(agent.client, &stats);
+    return stats.waiting;
+}
+
+Test(relay, programs_release_what_they_hold_while_the_agent_drains)
+{
+    static job held, waits;
+    static takt_permit tries;
+    static takt_call call;
+    takt_request request = TAKT_REQUEST("hourly");
+
+    ask(0, "outer", NULL, &held);
+    wait_for(&held);
+    ask(1, "outer", NULL, &waits);
+    while (waiting_at_agent() == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    takt_relays_drain(agent.relays);
+    while (!(events[1] & 1U << TAKT_EVENT_STORE_LOST))
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_expect(strstr(store_lost, "the agent is shutting down") != NULL, "%s", store_lost);
+    cr_expect_eq(waits.calls, 0);
+    cr_expect_eq(waiting_at_agent(), 0);
+    cr_assert_eq(takt_try_acquire(clients[2], &call, &tries, &request, take_answer), 0);
+    wait_answer();
+    cr_expect_eq(call_status, TAKT_E_STORE);
+    cr_expect_eq(takt_relays_held(agent.relays), 1);
+    takt_release(&held.permit);
+    while (takt_relays_held(agent.relays) > 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    takt_release(&waits.permit);
+}
+
+/* A program that sends what no client of this library does. */
+typedef struct raw {
+    takt_relay *relay;
+    int fails, answers;
+} raw;
+
+static void hear(void *data, const char *bytes, size_t size)
+{
+    raw *program = data;
+
+    program->fails += size > 14 && memcmp(bytes, "*5\r\n$4\r\nfail\r\n", 14) == 0;
+    program->answers += size > 16 && memcmp(bytes, "*5\r\n$6\r\nanswer\r\n", 16) == 0;
+}
+
+/* Sends a command of these words; NULL ends them. */
+static int tell(raw *program, const char *const *words)
+{
+    size_t sizes[8];
+    int count = 0;
+    takt_error error;
+
+    for (; words[count] != NULL; count++)
+        sizes[count] = strlen(words[count]);
+    return takt_relay_command(program->relay, count, words, sizes, &error);
+}
+
+#define TELL(program, ...) tell(program, (const char *const[]){"RELAY", __VA_ARGS__, NULL})
+
+static void open_raw(raw *program, const char *limit)
+{
+    char version[12], numbers[TAKT_RELAY_TEXT_SIZE + 1];
+
+    *program = (raw){0};
+    cr_assert_eq(takt_relay_open(&program->relay, agent.relays, hear, program), 0);
+    snprintf(version, sizeof version, "%d", TAKT_RELAY_VERSION);
+    cr_assert_eq(TELL(program, "OPEN", version, "default"), 0);
+    numbers[takt_relay_write_numbers(&takt_policy_find(policy, limit)->numbers, numbers)] = '\0';
+    cr_assert_eq(TELL(program, "LIMIT", "1", limit, numbers), 0);
+}
+
+Test(relay, a_program_does_not_fill_the_memory_of_the_agent_with_waiters)
+{
+    raw program;
+
+    open_raw(&program, "small");
+    cr_expect_eq(TELL(&program, "WANT", "1", "", "1 0 0 0 1000001 1 4 "), 0);
+    while (program.fails == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_expect_eq(waiting_at_agent(), 0);
+    cr_expect_eq(TELL(&program, "WANT", "1", "", "2 0 0 0 3000000000 1 4 "), TAKT_E_INVALID);
+    takt_relay_close(program.relay);
+}
+
+Test(relay, a_program_with_many_calls_under_way_is_busy_until_they_are_answered)
+{
+    char number[12], peek[32];
+    raw program;
+    int sent = 0;
+
+    open_raw(&program, "hourly");
+    snprintf(peek, sizeof peek, "%d 0 0 0 0 0 ", TAKT_OP_PEEK);
+    while (!takt_relay_is_busy(program.relay)) {
+        snprintf(number, sizeof number, "%d", ++sent);
+        cr_assert_eq(TELL(&program, "CALL", number, "1", "", peek, ""), 0);
+        cr_assert_leq(sent, 1000);
+    }
+    cr_expect_eq(program.answers, 0);
+    while (program.answers < sent)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_expect_not(takt_relay_is_busy(program.relay));
+    cr_expect_not(takt_relay_is_busy(NULL));
+    takt_relay_close(program.relay);
+}
+
+Test(relay, an_agent_has_no_parameters)
+{
+    takt_options options = {.store = "agent:/run/takt/agent.sock?timeout=5s"};
+    takt_client *opened = NULL;
+    takt_error error;
+
+    cr_assert_eq(takt_open(&opened, &loop, policy, &options, &error), TAKT_E_STORE_URL);
+    cr_expect(strstr(error.text, "\"?timeout=5s\": remove it") != NULL, "%s", error.text);
+    cr_expect_null(opened);
 }

@@ -44,7 +44,8 @@ static inline int fallbacks(void)
     return count;
 }
 
-/* Passes at each time that is asked for, all claims failing; tells who fired and when: "a@350 ". */
+/* Passes at each requested time, while all claims fail; returns which permits fired and when:
+ * "a@350 ". */
 static inline const char *run_alone(int64_t from_us, int64_t until_us)
 {
     static char text[4096];

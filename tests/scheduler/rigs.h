@@ -64,7 +64,7 @@ static inline void acquire_many(rig *r, int count)
         acquire(r, 5, 1, ALWAYS);
 }
 
-/* One pass as a driver makes it: claims are noted, then those whose callbacks are due. */
+/* One pass as a driver makes it: notes the claims, then the permits whose callbacks are due. */
 static inline const char *pass(rig *r, int64_t at_us)
 {
     takt_permit *permit;
@@ -91,7 +91,7 @@ static inline const char *pass(rig *r, int64_t at_us)
     return r->fired;
 }
 
-/* An award of `count` slots from first_us on, step_us apart, that leaves nobody in line. */
+/* An award of `count` slots from first_us on, step_us apart, that leaves an empty line. */
 static inline takt_award award_of(int64_t now_us, int64_t first_us, int64_t step_us, int64_t count,
                                   int32_t cost)
 {
@@ -101,7 +101,7 @@ static inline takt_award award_of(int64_t now_us, int64_t first_us, int64_t step
                         .least_urgent = -1,
                         .run_count = count > 0};
 
-    award.runs[0] = (takt_run){{NOW + first_us, 0}, {step_us, 0}, 1, count, cost, 0};
+    award.runs[0] = (takt_run){{NOW + first_us, 0}, {step_us, 0}, 1, count, cost, {{0}}, 0};
     return award;
 }
 
@@ -110,10 +110,10 @@ static inline void answer(rig *r, int64_t at_us, const takt_award *award)
     takt_scheduler_award(&r->s, r->queue, award, NOW + r->sent_us, NOW + at_us);
 }
 
-/* When the scheduler wants to be woken, after NOW; NEVER is told as -1. */
+/* The scheduler's next wake-up, after NOW; -1: never. */
 static inline int64_t wake_us(const rig *r)
 {
-    int64_t at_us = takt_scheduler_wake_at(&r->s);
+    int64_t at_us = takt_scheduler_pass_at(&r->s);
 
     return at_us == TAKT_NEVER ? -1 : at_us - NOW;
 }

@@ -1,5 +1,5 @@
 /*
- * When a queue claims from its ledger, and what the claim says.
+ * When a queue claims from its ledger, and the content of the claim.
  */
 #include "scheduler/rigs.h"
 
@@ -17,8 +17,7 @@ static void tear_down(void)
 
 TestSuite(claims, .init = set_up, .fini = tear_down);
 
-/* Others in the fleet wait with a lower priority: what they would be given next, this one can have.
- */
+/* Other workers wait with a lower priority: their next slots may go to this one. */
 Test(claims, an_urgent_waiter_claims_at_once_where_others_are_less_urgent)
 {
     static const struct {
@@ -41,7 +40,7 @@ Test(claims, an_urgent_waiter_claims_at_once_where_others_are_less_urgent)
     }
 }
 
-/* A line that may be full: whoever is refused there learns it soon. */
+/* A line that may be full: a refused waiter gets its answer soon. */
 Test(claims, newcomers_claim_at_once_where_the_line_may_be_full)
 {
     static const struct {
@@ -119,13 +118,51 @@ Test(claims, claims_again_when_it_was_told_to)
     }
 }
 
+/* The ledger plans for the waiters that it knows.  A few more come back for half of the slots. */
+Test(claims, few_that_are_left_wait_for_others_unless_other_workers_wait)
+{
+    static const struct {
+        int waiters, cost, least_urgent;
+        int64_t again_us, claim_us;
+    } rows[] = {
+        {8, 1, -1, 10 * MS, 125 * MS},
+        {8, 1, -1, 140 * MS, 140 * MS}, /* the ledger's time is later */
+        {10, 1, -1, 10 * MS, 10 * MS},  /* as many as have slots */
+        {8, 1, 5, 10 * MS, 10 * MS},    /* others are in line, too */
+        {8, 2, -1, 10 * MS, 10 * MS},   /* all may wait for what the first one needs */
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        close_rig(&r);
+        open_rig(&r);
+        for (int j = 0; j < rows[i].waiters; j++)
+            acquire(&r, 5, rows[i].cost, ALWAYS);
+        pass(&r, 0);
+        takt_award award = award_of(0, 250 * MS, 0, 5, rows[i].cost);
+        award.claim_again_at_us = NOW + rows[i].again_us;
+        award.in_line = 1U << 5;
+        award.least_urgent = rows[i].least_urgent;
+        answer(&r, 0, &award);
+        pass(&r, 0);
+        cr_assert_eq(r.claims, 0, "row %zu", i);
+        int64_t at_us = wake_us(&r);
+        cr_assert(at_us >= rows[i].claim_us && at_us <= rows[i].claim_us + MS, "row %zu: %" PRId64,
+                  i, at_us);
+        acquire_many(&r, 3);
+        pass(&r, at_us - 1);
+        cr_assert_eq(r.claims, 0, "row %zu", i);
+        pass(&r, at_us);
+        cr_assert_eq(r.claims, 1, "row %zu", i);
+        cr_assert_eq(r.claim.waiting, rows[i].waiters - 2, "row %zu", i);
+    }
+}
+
 Test(claims, claims_again_when_half_of_what_it_has_is_left)
 {
     static const struct {
         int64_t last_us, round_trip_us, claim_us;
     } rows[] = {
         {250 * MS, 0, 125 * MS},      /* half a lookahead */
-        {100 * MS, 0, 50 * MS},       /* half of what there is */
+        {100 * MS, 0, 50 * MS},       /* half of the permits */
         {250 * MS, 90 * MS, 70 * MS}, /* early enough for the answer: two round trips */
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -208,7 +245,8 @@ Test(claims, a_slot_left_over_does_not_keep_a_large_cost_from_being_claimed)
     cr_assert_eq(r.claim.wants[0].cost, 9);
 }
 
-/* What a claim says of the last award: nobody was in the way, and there should be a slot again. */
+/* The claim's report of the last award: no other worker was in the way, and there should be a slot
+ * again. */
 Test(claims, a_claim_tells_whether_it_should_be_uncontended)
 {
     static const struct {
@@ -238,6 +276,27 @@ Test(claims, a_claim_tells_whether_it_should_be_uncontended)
         cr_assert_eq(r.claims, 1, "row %zu", i);
         cr_assert_eq(r.claim.uncontended, rows[i].claim, "row %zu", i);
     }
+}
+
+/* A store learns whether the worker stands in line, and how many share the ledger: while its slot
+ * is split, these calls are sent less often. */
+Test(claims, a_claim_tells_who_shares_the_ledger)
+{
+    takt_award award = award_of(0, 100 * MS, 10 * MS, 0, 1);
+
+    acquire(&r, 5, 1, ALWAYS);
+    pass(&r, 0);
+    cr_assert_eq(r.claims, 1);
+    cr_expect(!r.claim.in_line);
+    cr_expect_eq(r.claim.workers, 0);
+    award.in_line = 1U << 5;
+    award.workers = 3;
+    answer(&r, 0, &award);
+    pass(&r, 0);
+    pass(&r, wake_us(&r));
+    cr_assert_eq(r.claims, 1);
+    cr_expect(r.claim.in_line);
+    cr_expect_eq(r.claim.workers, 3);
 }
 
 /* The ledger plans for the first waiter: if that one goes, those behind it may have been held up.

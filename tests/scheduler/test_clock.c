@@ -1,5 +1,5 @@
 /*
- * The estimate of the store's clock: never later than the awards prove, whatever the delays.
+ * The estimate of the store's clock: never later than the awards prove, with any delays.
  */
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 
 typedef struct note {
     int64_t sent_us, received_us, store_us; /* the last after STORE */
-    int64_t offset_us;                      /* what is then taken for local - store, after -STORE */
+    int64_t offset_us;                      /* the estimate of local - store, after -STORE */
 } note;
 
 static void check_notes(const char *name, const note *notes, size_t count)
@@ -59,14 +59,14 @@ Test(clock, both_ways_agree)
     takt_clock_note(&clock, 0, 10, STORE + 5);
     for (int64_t us = -20000; us < 20000; us++) {
         int64_t local_us = takt_clock_local(&clock, STORE + us);
-        /* who sleeps until then finds it due, and not a microsecond before */
+        /* a sleeper wakes when it is due, and not a microsecond earlier */
         cr_assert_geq(takt_clock_store(&clock, local_us), STORE + us, "%" PRId64, us);
         cr_assert_lt(takt_clock_store(&clock, local_us - 1), STORE + us, "%" PRId64, us);
     }
 }
 
-/* Answers with random delays, two clocks that drift apart: what is said to have passed has passed.
- */
+/* Answers with random delays, two clocks that drift apart: an instant that the estimate takes for
+ * past is past. */
 Test(clock, is_never_early)
 {
     uint64_t seed = test_seed(1);

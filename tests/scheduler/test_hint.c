@@ -55,7 +55,7 @@ Test(hint, a_block_drops_them)
     cr_assert_eq(r.claims, 1, "they ask anew");
 }
 
-/* What an answer under way says may be from before. */
+/* An answer under way may be older than the hint. */
 Test(hint, a_claim_under_way_is_not_enough)
 {
     takt_award award = award_of(10 * MS, 400 * MS, 0, 0, 1);
@@ -84,7 +84,7 @@ Test(hint, a_store_that_does_not_answer_holds_nothing_up_for_long)
     cr_assert_str_eq(pass(&r, 201 * MS), "a");
 }
 
-/* The next slot is offered to more urgent work, and is in hand as long as nobody takes it. */
+/* The next slot is offered to more urgent work, and stays in hand until another worker takes it. */
 Test(hint, the_next_slot_is_offered)
 {
     static const struct {

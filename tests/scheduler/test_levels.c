@@ -23,8 +23,8 @@ static void set_up(void)
     outermost = takt_registry_queue(&r.s, &outermost_limit, "eu");
     outer = takt_registry_queue(&r.s, &outer_limit, "red");
     acquire(&r, 5, 1, ALWAYS);
-    takt_waiter_expect(&r.s, outermost, 1, &r.permits[0]);
-    takt_waiter_expect(&r.s, outer, 1, &r.permits[0]);
+    takt_waiter_expect(&r.s, outermost, 1, TAKT_NO_MORE, &r.permits[0]);
+    takt_waiter_expect(&r.s, outer, 1, TAKT_NO_MORE, &r.permits[0]);
 }
 
 static void tear_down(void)
@@ -76,8 +76,8 @@ Test(scheduler_levels, a_permit_goes_from_the_inside_out)
     takt_permit *permit = &r.permits[0];
 
     takt_waiter_leave(&r.s, permit, 0);
-    takt_waiter_expect(&r.s, outermost, 1, permit);
-    takt_waiter_expect(&r.s, outer, 1, permit);
+    takt_waiter_expect(&r.s, outermost, 1, TAKT_NO_MORE, permit);
+    takt_waiter_expect(&r.s, outer, 1, TAKT_NO_MORE, permit);
     takt_waiter_acquire(&r.s, takt_waiter_next_queue(&r.s, permit), permit);
     cr_assert_eq(permit->queue, outer);
     cr_assert_eq(outer->coming, 0);
@@ -96,14 +96,14 @@ Test(scheduler_levels, who_ends_is_not_expected_any_more)
     cr_assert_eq(outer->coming + outermost->coming, 0);
     r.permit_count = 0;
     acquire(&r, 5, 1, SECOND);
-    takt_waiter_expect(&r.s, outermost, 1, &r.permits[0]);
+    takt_waiter_expect(&r.s, outermost, 1, TAKT_NO_MORE, &r.permits[0]);
     cr_assert_eq(outermost->coming, 1);
     pass(&r, 0);
     cr_assert_str_eq(pass(&r, 2 * SECOND), "a-6", "its deadline");
     cr_assert_eq(outermost->coming, 0);
     r.permit_count = 0;
     acquire(&r, 5, 1, ALWAYS);
-    takt_waiter_expect(&r.s, outermost, 1, &r.permits[0]);
+    takt_waiter_expect(&r.s, outermost, 1, TAKT_NO_MORE, &r.permits[0]);
     takt_scheduler_leave_all(&r.s, TAKT_E_CANCELED);
     cr_assert_eq(outermost->coming, 0);
 }
@@ -184,14 +184,14 @@ Test(scheduler_levels, whose_deadline_is_over_outside_hands_back_what_it_took_in
     takt_waiter_leave(&r.s, &r.permits[0], 0);
     r.permit_count = 0;
     acquire(&r, 5, 1, SECOND);
-    takt_waiter_expect(&r.s, outer, 1, &r.permits[0]);
+    takt_waiter_expect(&r.s, outer, 1, TAKT_NO_MORE, &r.permits[0]);
     go_on(&r.permits[0], 10 * MS);
     cr_assert_str_eq(pass(&r, 2 * SECOND), "a-6");
     expect_handed_back(10 * MS, 1);
 }
 
-/* Its callback was due for the last time but one, and did not come: the slot is in hand again, so
- * it is handed back once. */
+/* Its callback was due in the last pass but one, and did not come: the slot is in hand again, so it
+ * is handed back once. */
 Test(scheduler_levels, a_slot_that_is_in_hand_again_is_handed_back_once)
 {
     takt_award award = award_of(0, 10 * MS, 0, 1, 1);
@@ -216,7 +216,7 @@ Test(scheduler_levels, whose_work_begins_hands_nothing_back)
     takt_run run;
 
     takt_waiter_leave(&r.s, permit, 0);
-    takt_waiter_expect(&r.s, outer, 1, permit);
+    takt_waiter_expect(&r.s, outer, 1, TAKT_NO_MORE, permit);
     takt_waiter_acquire(&r.s, r.queue, permit);
     go_on(permit, 10 * MS);
     takt_scheduler_run(&r.s, NOW + 11 * MS);
@@ -238,7 +238,7 @@ Test(scheduler_levels, the_slots_of_one_instant_are_handed_back_together)
     acquire(&r, 5, 1, ALWAYS);
     acquire(&r, 5, 1, ALWAYS);
     for (int i = 1; i < 3; i++)
-        takt_waiter_expect(&r.s, outer, 1, &r.permits[i]);
+        takt_waiter_expect(&r.s, outer, 1, TAKT_NO_MORE, &r.permits[i]);
     takt_scheduler_run(&r.s, NOW);
     cr_assert_eq(takt_claims_next(&r.s, NOW, &claim), r.queue);
     takt_scheduler_award(&r.s, r.queue, &award, NOW, NOW);

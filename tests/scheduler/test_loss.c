@@ -101,7 +101,7 @@ Test(loss, slots_in_hand_are_used)
     }
 }
 
-/* Our own block was answered and no claim ever was: when it ends cannot be told here. */
+/* Our own block was answered, but no claim ever was: its end is unknown here. */
 Test(loss, a_block_by_a_clock_that_is_not_known)
 {
     r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_OPEN;
@@ -112,7 +112,7 @@ Test(loss, a_block_by_a_clock_that_is_not_known)
     cr_assert_str_eq(pass(&r, 0), "");
 }
 
-/* Slots of cost 1 are nothing for a waiter of cost 3: it is that one who fails. */
+/* Slots of cost 1 do not serve a waiter of cost 3: that waiter fails. */
 Test(loss, closed_fails_those_whom_no_slot_suits)
 {
     takt_award award = award_of(0, 100 * MS, 100 * MS, 2, 1);
@@ -248,7 +248,7 @@ Test(loss, a_claim_that_failed_for_want_of_memory_is_made_again)
     cr_assert_eq(r.claims, 1);
 }
 
-/* Where nobody needs to wait, nobody asks by the clock: a program can end. */
+/* Without waiters there are no timed claims: a program can end. */
 Test(loss, acquires_ask_and_nothing_else_does)
 {
     int claims = 0;
@@ -325,7 +325,7 @@ Test(loss, other_calls_tell_too)
     cr_assert_str_eq(pass(&r, 2 * MS), "");
 }
 
-/* A worker with newer numbers told them; what this one does without the store is its own. */
+/* Another worker's newer numbers are valid; its on_store_failure is not this worker's. */
 Test(loss, newer_numbers_keep_our_own_mode)
 {
     r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_CLOSED;
@@ -419,4 +419,42 @@ Test(loss, each_server_has_its_clock)
     cr_assert_str_eq(pass(&r, 101 * MS), "a");
     cr_assert_str_eq(pass(&r, 599 * MS), "");
     cr_assert_str_eq(pass(&r, 601 * MS), "b");
+}
+
+/* Server 2 has not answered yet, so no slot of server 1 can become due by its clock. */
+Test(loss, a_ledger_that_moves_to_an_unknown_server_leaves_its_slots_behind)
+{
+    takt_award award = award_of(0, 100 * MS, 100 * MS, 2, 1);
+
+    r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_CLOSED;
+    acquire_many(&r, 2);
+    pass(&r, 0);
+    takt_scheduler_set_server(&r.s, r.queue, 1);
+    answer(&r, 0, &award);
+    cr_assert_str_eq(pass(&r, 101 * MS), "a");
+    takt_claims_nudge(&r.s, r.queue);
+    acquire_many(&r, 1);
+    pass(&r, 110 * MS);
+    cr_assert_eq(r.claims, 1);
+    takt_scheduler_set_server(&r.s, r.queue, 2);
+    fail(120 * MS, TAKT_E_STORE);
+    cr_assert_eq(r.queue->in_hand.count, 0);
+    cr_assert_str_eq(pass(&r, 120 * MS), "b-11c-11");
+}
+
+/* A server that answers has a clock: the slots of the one before are due by it. */
+Test(loss, a_ledger_that_moves_keeps_its_slots)
+{
+    takt_award award = award_of(0, 100 * MS, 0, 1, 1), none = award_of(0, 300 * MS, 0, 0, 1);
+
+    acquire_many(&r, 2);
+    pass(&r, 0);
+    takt_scheduler_set_server(&r.s, r.queue, 1);
+    answer(&r, 0, &award);
+    takt_claims_nudge(&r.s, r.queue);
+    pass(&r, 50 * MS);
+    takt_scheduler_set_server(&r.s, r.queue, 2); /* which is 50 ms behind */
+    answer(&r, 50 * MS, &none);
+    cr_assert_str_eq(pass(&r, 101 * MS), "");
+    cr_assert_str_eq(pass(&r, 151 * MS), "a");
 }

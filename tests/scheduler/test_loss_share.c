@@ -8,7 +8,7 @@
 
 TestSuite(loss_share, .init = set_up, .fini = tear_down);
 
-/* A block that was heard of holds, also for those who are granted everything else. */
+/* A known block holds, also for waiters that are granted otherwise. */
 Test(loss_share, a_block_holds)
 {
     static const takt_on_store_failure modes[] = {TAKT_ON_STORE_FAILURE_OPEN,
@@ -30,7 +30,8 @@ Test(loss_share, a_block_holds)
         pass(&r, MS);
         fail(2 * MS, TAKT_E_STORE);
         cr_assert_str_eq(run_alone(2 * MS, 2 * SECOND - 1), "", "row %zu", i);
-        cr_assert_eq(takt_loss_try_alone(&r.s, r.queue, TAKT_E_STORE, 1, NOW + SECOND, &standing),
+        cr_assert_eq(takt_loss_try_alone(&r.s, r.queue, TAKT_E_STORE, 1, TAKT_NO_MORE, NOW + SECOND,
+                                         &standing),
                      TAKT_E_NO_SLOT);
         cr_assert_eq(standing.blocked_until_us, NOW + 2 * SECOND);
         run_alone(2 * SECOND, 3 * SECOND);
@@ -66,7 +67,7 @@ Test(loss_share, share_paces_at_this_workers_part)
     cr_assert_eq(fallbacks(), 1);
 }
 
-/* What the ledger told last is kept to: nothing before the next slot that it had. */
+/* The ledger's last announcement holds: no slot before its next one. */
 Test(loss_share, share_begins_after_the_slots_that_the_ledger_had_left)
 {
     takt_award award = award_of(0, 5 * SECOND, 0, 0, 1);
@@ -112,8 +113,47 @@ Test(loss_share, share_goes_by_the_most_workers_of_the_last_minute)
     }
 }
 
-/* Who has never heard of the store does not know with how many it shares; a ledger that it has not
- * heard of is shared as others are. */
+/* Server 2 is a second ahead.  A share that was begun by the clock of server 1 would start work at
+ * once, while slots that server 2 gave may still be due elsewhere. */
+Test(loss_share, share_begins_anew_on_another_server)
+{
+    takt_award award = award_of(0, 0, 0, 0, 1);
+    int64_t lookahead_us = r.limit.numbers.lookahead_us, lost_us;
+
+    r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_SHARE;
+    award.workers = 1;
+    award.in_line = 1U << 5;
+    award.claim_again_at_us = NOW;
+    acquire_many(&r, 1);
+    pass(&r, 0);
+    takt_scheduler_set_server(&r.s, r.queue, 1);
+    answer(&r, 0, &award);
+    pass(&r, 0);
+    fail(MS, TAKT_E_STORE);
+    run_alone(MS, 3 * SECOND);
+    cr_assert_eq(r.queue->waiters.total, 0);
+    for (r.claims = 0; r.claims == 0; pass(&r, wake_us(&r))) /* the share may serve it before */
+        if (r.queue->waiters.total == 0)
+            acquire_many(&r, 1);
+    award = award_of(r.sent_us + SECOND, r.sent_us + SECOND, 0, 1, 1);
+    award.workers = 1;
+    takt_scheduler_set_server(&r.s, r.queue, 2);
+    answer(&r, r.sent_us, &award);
+    lost_us = r.sent_us + 50 * MS;
+    pass(&r, r.sent_us + MS);
+    cr_assert_eq(r.queue->waiters.total, 0);
+    acquire_many(&r, 1);
+    pass(&r, lost_us);
+    cr_assert_eq(r.claims, 1);
+    fail(lost_us, TAKT_E_STORE);
+    cr_assert_str_eq(pass(&r, lost_us), "");
+    run_alone(lost_us, lost_us + 2 * SECOND);
+    cr_assert_geq(r.permits[r.permit_count - 1].slot_at_us,
+                  NOW + SECOND + lost_us + lookahead_us - MS);
+}
+
+/* A worker without any answer of the store does not know how many workers share; an unknown ledger
+ * is shared like the others. */
 Test(loss_share, share_needs_to_have_heard_of_workers)
 {
     r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_SHARE;
@@ -151,8 +191,9 @@ Test(loss_share, what_a_try_is_told)
         close_rig(&r);
         open_rig(&r);
         r.limit.on_store_failure = rows[i].mode;
-        cr_assert_eq(takt_loss_try_alone(&r.s, r.queue, rows[i].status, 1, NOW, &standing),
-                     rows[i].expected, "row %zu", i);
+        cr_assert_eq(
+            takt_loss_try_alone(&r.s, r.queue, rows[i].status, 1, TAKT_NO_MORE, NOW, &standing),
+            rows[i].expected, "row %zu", i);
         cr_assert_eq(standing.limit, rows[i].expected == 0 ? 1 : 0, "row %zu", i);
     }
 }
@@ -172,8 +213,8 @@ Test(loss_share, tries_share_too)
     for (int i = 0; i < 10; i++) {
         int64_t waited_us = at_us;
         int status;
-        while ((status = takt_loss_try_alone(&r.s, r.queue, TAKT_E_STORE, 1, NOW + at_us,
-                                             &standing)) == TAKT_E_NO_SLOT) {
+        while ((status = takt_loss_try_alone(&r.s, r.queue, TAKT_E_STORE, 1, TAKT_NO_MORE,
+                                             NOW + at_us, &standing)) == TAKT_E_NO_SLOT) {
             cr_assert_gt(standing.retry_after_us, 0);
             at_us += standing.retry_after_us + SECOND / 5000; /* the clocks may drift apart */
         }
@@ -182,14 +223,15 @@ Test(loss_share, tries_share_too)
             cr_assert(at_us - waited_us >= 399 * MS && at_us - waited_us <= 405 * MS, "%" PRId64,
                       at_us - waited_us);
     }
-    acquire_many(&r, 1); /* who waits goes first */
+    acquire_many(&r, 1); /* waiters go first */
     takt_loss_begin(&r.s, &r.s.servers.first, TAKT_E_STORE, NOW + at_us);
     pass(&r, at_us);
-    cr_assert_eq(takt_loss_try_alone(&r.s, r.queue, TAKT_E_STORE, 1, NOW + at_us, &standing),
-                 TAKT_E_NO_SLOT);
+    cr_assert_eq(
+        takt_loss_try_alone(&r.s, r.queue, TAKT_E_STORE, 1, TAKT_NO_MORE, NOW + at_us, &standing),
+        TAKT_E_NO_SLOT);
 }
 
-/* Whoever has a deadline leaves at it, also where the pace here would serve it later. */
+/* A waiter leaves at its deadline, also if the pace here would serve it later. */
 Test(loss_share, deadlines_come_while_alone)
 {
     r.limit.on_store_failure = TAKT_ON_STORE_FAILURE_SHARE;

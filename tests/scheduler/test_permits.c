@@ -138,8 +138,8 @@ static void nothing(takt_award *award)
     (void)award;
 }
 
-/* Who would be the next one elsewhere is not overtaken, and what the ledger alone can know is left
- * to it. */
+/* A waiter that is next in another worker is not overtaken, and decisions that need the ledger are
+ * left to it. */
 Test(scheduler_permits, handed_on_only_where_it_is_this_workers_turn_anyhow)
 {
     static const struct {
@@ -288,7 +288,7 @@ Test(scheduler_permits, renewed_at_a_third_of_the_lease)
     }
 }
 
-/* Whoever does not know what the ledger made of a claim says how things are once more. */
+/* A worker that does not know the result of a claim states its situation again. */
 Test(scheduler_permits, a_claim_that_failed_is_restated)
 {
     begin(2, 2);
@@ -304,7 +304,7 @@ Test(scheduler_permits, a_claim_that_failed_is_restated)
     cr_assert_eq(r.claim.holding, 1);
 }
 
-/* The answer that was lost may have given permits: the claim says that nothing came of it. */
+/* The lost answer may have given permits: the claim states that none arrived. */
 Test(scheduler_permits, an_answer_that_was_lost_is_asked_for_again)
 {
     acquire(&r, 5, 1, 500 * MS);
@@ -366,7 +366,7 @@ Test(scheduler_permits, what_is_given_to_who_has_left_is_given_back)
     cr_assert_eq(r.claim.holding, 0);
 }
 
-/* Slots in hand that are due later count as held, and nobody will use them. */
+/* Slots in hand that are due later count as held, although they will not be used. */
 Test(scheduler_permits, who_parts_keeps_no_slots_in_hand)
 {
     acquire_many(&r, 2);
@@ -390,7 +390,7 @@ Test(scheduler_permits, ours_for_less_than_a_lease_after_the_claim_was_sent)
     acquire_many(&r, 1);
     pass(&r, 0);
     award = award_permits(500 * MS, 0, 1);
-    answer(&r, SECOND, &award); /* the ledger heard of it half way */
+    answer(&r, SECOND, &award); /* the ledger received half of it */
     cr_assert_str_eq(pass(&r, SECOND), "a");
     cr_assert(takt_permits_are_held(nth('a'), NOW + OURS - 1));
     cr_assert_not(takt_permits_are_held(nth('a'), NOW + OURS));
@@ -452,7 +452,8 @@ Test(scheduler_permits, a_callback_that_is_late_tells_of_the_loss)
     cr_assert_eq(r.claim.holding, 0);
 }
 
-/* The ledger has forgotten, and some of it is somebody else's by now: nobody can tell which. */
+/* The ledger has forgotten its permits, and other workers may have some by now: it is unknown
+ * which. */
 Test(scheduler_permits, a_ledger_that_has_less_of_it_takes_all)
 {
     takt_award award;
@@ -506,7 +507,7 @@ Test(scheduler_permits, a_limit_that_has_no_permits_any_more)
     cr_assert_eq(r.claims, 0);
 }
 
-/* What was held under the old numbers stays its own, and so does what it refers to. */
+/* Permits held under the old numbers stay held, with their references. */
 Test(scheduler_permits, where_there_are_no_permits_any_more_none_is_lost)
 {
     takt_award award;
@@ -685,8 +686,7 @@ Test(scheduler_permits, a_try_without_an_answer_is_restated)
     cr_assert_eq(r.claim.holding, 0);
 }
 
-/* A try that goes out first says what is held: a claim beside it would take back what it is given.
- */
+/* A try that is sent first states the held permits: a claim beside it would take back its grant. */
 Test(scheduler_permits, a_try_and_a_claim_take_turns)
 {
     takt_permit first = {0}, second = {0};
@@ -720,7 +720,7 @@ Test(scheduler_permits, a_try_and_a_claim_take_turns)
     takt_waiter_release(&r.s, &first);
 }
 
-/* Idle queues are forgotten in time; not one whose answer is still to come. */
+/* Idle queues are freed in time, except one with an answer under way. */
 Test(scheduler_permits, a_queue_with_a_try_under_way_is_not_idle)
 {
     takt_permit permit = {0};
@@ -734,8 +734,8 @@ Test(scheduler_permits, a_queue_with_a_try_under_way_is_not_idle)
     takt_claims_tried(&r.s, r.queue, NULL, NOW, &permit);
 }
 
-/* A try of several limits may take longer than the lease of the one that it has: what is renewed
- * then is not its own. */
+/* A try of several limits may take longer than the lease of the one that it has: a renewal then is
+ * for another worker's permit. */
 Test(scheduler_permits, a_try_under_way_loses_what_it_has)
 {
     takt_permit permit = {0};
@@ -756,7 +756,7 @@ Test(scheduler_permits, a_try_under_way_loses_what_it_has)
     cr_assert_eq(r.queue->holding.running, 1, "the other one's");
 }
 
-/* A client that closes gives back what tries have by then, and what jobs have. */
+/* A client that closes releases the permits of tries and of jobs. */
 Test(scheduler_permits, who_parts_holds_nothing)
 {
     takt_permit permit = {0};
@@ -772,4 +772,13 @@ Test(scheduler_permits, who_parts_holds_nothing)
     cr_assert_not(takt_permits_are_held(nth('a'), NOW));
     takt_waiter_release(&r.s, &permit);
     release('a');
+}
+
+/* Without the clock of the server the instant of a start is unknown. */
+Test(scheduler_permits, none_is_handed_on_by_an_unknown_clock)
+{
+    begin(2, 1);
+    takt_scheduler_set_server(&r.s, r.queue, 2);
+    release('a');
+    cr_assert_str_eq(pass(&r, MS), "");
 }

@@ -40,7 +40,7 @@ static takt_permit *wait_with(int priority, int32_t cost, int64_t deadline_us)
 
 static void put_in_hand(int64_t count, int32_t cost)
 {
-    takt_run run = {{NOW, 0}, {1, 0}, 1, count, cost, 0};
+    takt_run run = {{NOW, 0}, {1, 0}, 1, count, cost, {{0}}, 0};
 
     cr_assert_eq(takt_slots_add(&queue.in_hand, &run, 1, 0), 0);
 }
@@ -114,11 +114,11 @@ Test(queue, a_slot_goes_to_the_most_urgent_then_to_the_first_that_came)
         wait_with(priorities[i], 1, TAKT_NEVER);
     cr_assert_eq(queue.waiters.total, 7);
     for (size_t i = 0; i < COUNT(order); i++) {
-        takt_permit *permit = takt_queue_match(&queue, 1);
+        takt_permit *permit = takt_queue_match(&queue, &(takt_run){.cost = 1});
         cr_assert_eq(permit, &permits[order[i]], "slot %zu went to %td", i, permit - permits);
         takt_queue_remove(&queue, permit);
     }
-    cr_assert_null(takt_queue_match(&queue, 1));
+    cr_assert_null(takt_queue_match(&queue, &(takt_run){.cost = 1}));
     cr_assert_eq(queue.waiters.total, 0);
 }
 
@@ -126,7 +126,7 @@ Test(queue, a_slot_suits_its_own_cost_or_a_lower_one)
 {
     static const struct {
         int32_t costs[4], slot;
-        int match; /* -1: nobody */
+        int match; /* -1: none */
     } rows[] = {{{1, 1, 1, 1}, 1, 0}, {{3, 1, 1, 1}, 1, 1},  {{1, 3, 1, 1}, 3, 1},
                 {{3, 3, 2, 1}, 2, 2}, {{5, 5, 5, 5}, 4, -1}, {{5, 2, 1, 5}, 4, 1},
                 {{2, 3, 4, 1}, 9, 0}};
@@ -134,7 +134,7 @@ Test(queue, a_slot_suits_its_own_cost_or_a_lower_one)
         open_queue();
         for (int j = 0; j < 4; j++)
             wait_with(5, rows[i].costs[j], TAKT_NEVER);
-        takt_permit *permit = takt_queue_match(&queue, rows[i].slot);
+        takt_permit *permit = takt_queue_match(&queue, &(takt_run){.cost = rows[i].slot});
         cr_assert_eq(permit, rows[i].match < 0 ? NULL : &permits[rows[i].match], "row %zu", i);
     }
 }
@@ -144,11 +144,11 @@ Test(queue, only_so_many_are_looked_at_for_a_slot)
     for (int i = 0; i < 63; i++)
         wait_with(5, 8, TAKT_NEVER);
     takt_permit *near = wait_with(5, 1, TAKT_NEVER);
-    cr_assert_eq(takt_queue_match(&queue, 1), near);
+    cr_assert_eq(takt_queue_match(&queue, &(takt_run){.cost = 1}), near);
     takt_queue_remove(&queue, near);
     wait_with(5, 8, TAKT_NEVER);
     wait_with(5, 1, TAKT_NEVER);
-    cr_assert_null(takt_queue_match(&queue, 1));
+    cr_assert_null(takt_queue_match(&queue, &(takt_run){.cost = 1}));
 }
 
 Test(queue, knows_its_last_and_who_gives_up_first)
@@ -233,8 +233,8 @@ Test(queue, slots_in_hand_cover_the_first_waiters)
     }
 }
 
-/* A slot covers a waiter whom it can serve; one of a larger cost has to be asked for, whoever
- * stands before it. */
+/* A slot covers a waiter that it can serve; a waiter with a larger cost needs a claim, even behind
+ * others. */
 Test(queue, slots_in_hand_do_not_cover_a_larger_cost)
 {
     static const struct {

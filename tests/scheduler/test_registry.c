@@ -47,12 +47,12 @@ Test(registry, that_is_forgotten_is_made_anew)
     takt_queue *queue = takt_registry_queue(&scheduler, &limit, "a");
 
     takt_registry_put(&scheduler, queue, IDLE);
-    takt_registry_wake_at(&scheduler, queue, NOW);
+    takt_registry_pass_at(&scheduler, queue, NOW);
     takt_registry_forget(&scheduler, queue);
     cr_assert_null(scheduler.last, "the one that was used last is nobody");
     cr_assert_null(takt_registry_find(&scheduler, &limit, "a"));
     cr_assert_eq(scheduler.idle_count, 0);
-    cr_assert_eq(takt_scheduler_wake_at(&scheduler), TAKT_NEVER);
+    cr_assert_eq(takt_scheduler_pass_at(&scheduler), TAKT_NEVER);
     queue = takt_registry_queue(&scheduler, &limit, "a");
     cr_assert_eq(queue->registry.list, TOUCHED, "the next pass finds out whether it is idle");
 }
@@ -86,14 +86,14 @@ Test(registry, wakes_the_earliest_first)
 
     for (int i = 0; i < 3; i++) {
         queues[i] = takt_registry_queue(&scheduler, &limit, keys[i]);
-        takt_registry_wake_at(&scheduler, queues[i], NOW + (3 - i) * SECOND);
+        takt_registry_pass_at(&scheduler, queues[i], NOW + (3 - i) * SECOND);
     }
-    cr_assert_eq(takt_scheduler_wake_at(&scheduler), NOW + SECOND);
-    takt_registry_wake_at(&scheduler, queues[2], NOW + 9 * SECOND);
-    cr_assert_eq(takt_scheduler_wake_at(&scheduler), NOW + 2 * SECOND);
-    takt_registry_wake_at(&scheduler, queues[0], NOW);
-    cr_assert_eq(takt_scheduler_wake_at(&scheduler), NOW);
+    cr_assert_eq(takt_scheduler_pass_at(&scheduler), NOW + SECOND);
+    takt_registry_pass_at(&scheduler, queues[2], NOW + 9 * SECOND);
+    cr_assert_eq(takt_scheduler_pass_at(&scheduler), NOW + 2 * SECOND);
+    takt_registry_pass_at(&scheduler, queues[0], NOW);
+    cr_assert_eq(takt_scheduler_pass_at(&scheduler), NOW);
     for (int i = 0; i < 3; i++)
-        takt_registry_wake_at(&scheduler, queues[i], TAKT_NEVER);
-    cr_assert_eq(takt_scheduler_wake_at(&scheduler), TAKT_NEVER);
+        takt_registry_pass_at(&scheduler, queues[i], TAKT_NEVER);
+    cr_assert_eq(takt_scheduler_pass_at(&scheduler), TAKT_NEVER);
 }

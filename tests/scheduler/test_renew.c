@@ -51,7 +51,7 @@ static bool is(const void *data, const takt_limit *limit)
 Test(renew, who_waits_claims_at_once)
 {
     cr_expect(takt_renew_is_used(&r.s, is, &r.limit));
-    takt_renew_policy(&r.s, find, NULL);
+    takt_renew_policy(&r.s, find, NULL, NULL);
     pass(&r, 1);
     cr_expect_eq(r.claims, 1, "not only when it was told to");
     cr_expect_eq(r.queue->limit, &next);
@@ -62,7 +62,7 @@ Test(renew, who_waits_claims_at_once)
 Test(renew, a_limit_that_is_gone_stays_with_those_who_wait)
 {
     strcpy(next.name, "other");
-    takt_renew_policy(&r.s, find, NULL);
+    takt_renew_policy(&r.s, find, NULL, NULL);
     pass(&r, 1);
     cr_expect_eq(r.claims, 0);
     cr_expect_eq(r.queue->limit, &r.limit);
@@ -79,10 +79,10 @@ Test(renew, what_was_learned_holds_where_it_is_newer)
     pass(&r, 1);
     answer(&r, MS, &award);
     next.priority = 2;
-    takt_renew_policy(&r.s, find, NULL);
+    takt_renew_policy(&r.s, find, NULL, NULL);
     cr_expect_eq(r.queue->numbers->revision, 4);
     cr_expect_eq(r.queue->limit->priority, 2, "which is no ledger's");
     next.numbers.revision = 4;
-    takt_renew_policy(&r.s, find, NULL);
+    takt_renew_policy(&r.s, find, NULL, NULL);
     cr_expect_eq(r.queue->limit, &next);
 }

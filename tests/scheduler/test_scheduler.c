@@ -86,14 +86,14 @@ Test(scheduler, mixed_costs_each_get_their_own_slot)
     cr_assert_eq(r.claim.want_count, 5);
     takt_award award = award_of(0, 0, 10 * MS, 3, 1);
     award.run_count = 2;
-    award.runs[1] = (takt_run){{NOW + 5 * MS, 0}, {10 * MS, 0}, 1, 2, 7, 0};
+    award.runs[1] = (takt_run){{NOW + 5 * MS, 0}, {10 * MS, 0}, 1, 2, 7, {{0}}, 0};
     answer(&r, 0, &award);
     cr_assert_str_eq(pass(&r, 30 * MS), "abcde");
     cr_assert_eq(r.permits[3].slot_at_us, NOW + 15 * MS);
 }
 
-/* Whatever the answer's delay and the clocks' drift, no callback comes before its slot by the
- * store's clock. */
+/* With any delay of the answer and any drift of the clocks, no callback comes before its slot by
+ * the store's clock. */
 Test(scheduler, never_calls_back_early)
 {
     uint64_t seed = test_seed(1);

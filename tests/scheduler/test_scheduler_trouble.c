@@ -1,6 +1,6 @@
 /*
  * Failures while waiters wait: deadlines, cancellations, blocks, refusals, stores that do not
- * answer; and what is kept when nobody waits.
+ * answer; and the state that remains without waiters.
  */
 #include <malloc.h>
 
@@ -66,7 +66,7 @@ Test(scheduler_trouble, a_deadline_that_cannot_be_kept_is_told_at_once)
     }
 }
 
-/* A slot in hand may yet serve it; it goes to whoever is first. */
+/* A slot in hand may still serve it; the first waiter gets it. */
 Test(scheduler_trouble, a_deadline_is_not_given_up_while_there_are_slots_in_hand)
 {
     acquire(&r, 5, 1, 150 * MS);
@@ -217,7 +217,7 @@ Test(scheduler_trouble, those_refused_are_the_last)
     cr_assert_str_eq(pass(&r, SECOND), "");
 }
 
-/* Whoever comes after that is refused instead, however urgent. */
+/* A later waiter is refused instead, at any priority. */
 Test(scheduler_trouble, who_was_accepted_is_not_refused)
 {
     r.limit.numbers.max_waiting = 2;
@@ -234,7 +234,7 @@ Test(scheduler_trouble, who_was_accepted_is_not_refused)
     cr_assert_str_eq(pass(&r, 10 * MS), "", "only the ledger knows how many others wait");
     cr_assert_eq(r.claims, 1);
     cr_assert_eq(r.claim.newcomers, 2);
-    acquire(&r, 7, 1, ALWAYS); /* after the claim: that claim's award says nothing of it */
+    acquire(&r, 7, 1, ALWAYS); /* after the claim: that claim's award does not cover it */
     award.refused = 1;
     award.waiting = 2;
     award.in_line = 1U << 7 | 1U;
@@ -407,8 +407,7 @@ Test(scheduler_trouble, newer_numbers_are_learned_from_an_award)
     cr_assert_eq(takt_registry_queue(&r.s, &r.limit, "key"), r.queue);
 }
 
-/* The policy of another worker is newer and its burst is smaller: what can never be given is said.
- */
+/* Another worker's policy is newer and has a smaller burst: an impossible cost fails. */
 Test(scheduler_trouble, costs_that_newer_numbers_make_impossible_are_refused)
 {
     r.limit = limit_named(10, SECOND, 9);
@@ -421,6 +420,7 @@ Test(scheduler_trouble, costs_that_newer_numbers_make_impossible_are_refused)
     award.claim_again_at_us = NOW + 10 * MS;
     award.outdated = true;
     award.newer = limit_of(10, SECOND, 3);
+    award.newer.revision = 1;
     answer(&r, 0, &award);
     cr_assert_str_eq(pass(&r, 0), "c-4a-4");
     acquire(&r, 5, 3, ALWAYS);
@@ -429,7 +429,30 @@ Test(scheduler_trouble, costs_that_newer_numbers_make_impossible_are_refused)
     cr_assert_eq(r.queue->waiters.total, 2);
 }
 
-/* Slots of the old clock are far ahead by the new one: nobody is to wait for them. */
+/* Of one revision the numbers of other workers hold while those state them: each acquire asks. */
+Test(scheduler_trouble, costs_that_other_numbers_make_impossible_are_claimed_again)
+{
+    r.limit = limit_named(10, SECOND, 9);
+    acquire(&r, 5, 9, ALWAYS);
+    pass(&r, 0);
+    takt_award award = award_of(0, 0, 0, 0, 1);
+    award.outdated = true;
+    award.newer = limit_of(10, SECOND, 3);
+    answer(&r, 0, &award);
+    cr_assert_str_eq(pass(&r, 0), "a-4");
+    acquire(&r, 5, 9, ALWAYS);
+    cr_assert_str_eq(pass(&r, MS), "");
+    cr_assert_eq(r.claims, 1);
+    answer(&r, 2 * MS, &award);
+    cr_assert_str_eq(pass(&r, 2 * MS), "b-4");
+    acquire(&r, 5, 9, ALWAYS);
+    pass(&r, 3 * MS);
+    award = award_of(4 * MS, 4 * MS, 0, 1, 9);
+    answer(&r, 4 * MS, &award);
+    cr_assert_str_eq(pass(&r, 4 * MS), "c");
+}
+
+/* Slots of the old clock are far ahead by the new one: no waiter should wait for them. */
 static void set_back(int64_t by_us)
 {
     takt_award award = award_of(0, 100 * MS, 50 * MS, 3, 1);
@@ -459,7 +482,7 @@ Test(scheduler_trouble, a_store_s_clock_that_is_set_back_strands_nobody)
     set_back(HOUR);
 }
 
-/* A ledger whose clock goes back by 10 s may give them anew. */
+/* A ledger whose clock goes back by 10 s may give them again. */
 Test(scheduler_trouble, slots_that_may_be_given_anew_are_used_no_more)
 {
     set_back(6 * SECOND);
@@ -494,7 +517,7 @@ Test(scheduler_trouble, a_queue_that_is_made_anew_goes_on_with_its_claims_number
     answer(&r, 5 * MS, &award);
 }
 
-/* A store says that it can be reached again, while claims wait for their next try. */
+/* A store is reachable again, while claims wait for their next attempt. */
 Test(scheduler_trouble, a_store_that_may_be_back_is_claimed_from_at_once)
 {
     acquire(&r, 5, 1, ALWAYS);
@@ -511,7 +534,7 @@ Test(scheduler_trouble, a_store_that_may_be_back_is_claimed_from_at_once)
     cr_assert_eq(r.claims, 0, "one claim is under way at a time");
 }
 
-/* One a tenth of a second: the award tells when the first one's turn can come. */
+/* One in a tenth of a second: the award says when the turn of the first one can come. */
 Test(scheduler_trouble, who_comes_after_too_many_others_is_refused_when_that_is_known)
 {
     takt_award award = award_of(0, 0, 0, 1, 1);
@@ -538,7 +561,7 @@ Test(scheduler_trouble, who_comes_after_too_many_others_is_refused_when_that_is_
     cr_assert_str_eq(pass(&r, 3 * MS), "", "who has no deadline waits behind it");
 }
 
-/* Urgent work that came after the claim goes before what was claimed for. */
+/* Urgent work that came after the claim goes before the claimed waiters. */
 Test(scheduler_trouble, what_is_told_of_others_ahead_does_not_concern_the_more_urgent)
 {
     takt_award award = award_of(0, 0, 0, 0, 1);
@@ -554,7 +577,7 @@ Test(scheduler_trouble, what_is_told_of_others_ahead_does_not_concern_the_more_u
     cr_assert_eq(r.claims, 1);
 }
 
-/* The next slot was told for what was claimed: who came since and wants less may have an earlier
+/* The announced slot is for the claimed cost: a later waiter with a lower cost may have an earlier
  * one. */
 Test(scheduler_trouble, who_wants_too_much_for_its_deadline_is_refused_at_once)
 {

@@ -6,12 +6,12 @@
 
 static uint64_t seed = 1;
 
-/* The slots of so many waiters of one cost who come at NOW, after NOW. */
+/* The slots of so many waiters of one cost that arrive at NOW, after NOW. */
 static void take(takt_share *share, int32_t cost, int count, int64_t slots_us[])
 {
     for (int i = 0; i < count; i++) {
         int64_t slot_us = takt_share_next(share, NOW);
-        takt_share_take(share, slot_us, cost);
+        takt_share_take(share, slot_us, cost, TAKT_NO_MORE);
         slots_us[i] = slot_us - NOW;
     }
 }
@@ -50,7 +50,7 @@ Test(share, thirds_are_exact)
     for (int i = 0; i <= 3000; i++) {
         last_us = takt_share_next(&share, NOW);
         first_us = i == 0 ? last_us : first_us;
-        takt_share_take(&share, last_us, 1);
+        takt_share_take(&share, last_us, 1, TAKT_NO_MORE);
     }
     cr_assert_eq(last_us - first_us, 2000 * SECOND);
 }
@@ -120,7 +120,7 @@ Test(share, beginning_again_gains_nothing)
         while (takt_share_next(&share, at_us + 49 * MS) <= at_us + 49 * MS) {
             cr_assert_geq(at_us + 49 * MS - last_us, SECOND - 50 * MS);
             last_us = at_us + 49 * MS;
-            takt_share_take(&share, takt_share_next(&share, at_us + 49 * MS), 1);
+            takt_share_take(&share, takt_share_next(&share, at_us + 49 * MS), 1, TAKT_NO_MORE);
             started++;
         }
     }
@@ -135,11 +135,11 @@ Test(share, after_silence_one_starts_and_no_more)
 
     takt_share_begin(&share, &limit, 1, NOW, &seed);
     cr_assert_eq(takt_share_next(&share, NOW + HOUR), NOW + HOUR);
-    takt_share_take(&share, NOW + HOUR, 1);
+    takt_share_take(&share, NOW + HOUR, 1, TAKT_NO_MORE);
     cr_assert_eq(takt_share_next(&share, NOW + HOUR), NOW + HOUR + 100 * MS);
 }
 
-/* The slowest rate and more workers than can be: slower than told, and nothing overflows. */
+/* The slowest rate and more workers than possible: slower than any limit, without an overflow. */
 Test(share, rates_too_slow_to_tell)
 {
     takt_numbers limit = limit_of(7, TAKT_SPAN_MAX_US, 1);
@@ -151,7 +151,7 @@ Test(share, rates_too_slow_to_tell)
         takt_share_begin(&share, &limit, workers[i], NOW, &seed);
         slot_us = takt_share_next(&share, NOW);
         cr_assert(slot_us >= NOW && slot_us <= NOW + TAKT_SPAN_MAX_US, "row %zu", i);
-        takt_share_take(&share, slot_us, 1);
+        takt_share_take(&share, slot_us, 1, TAKT_NO_MORE);
         cr_assert_geq(takt_share_next(&share, NOW) - slot_us, 2 * (TAKT_SPAN_MAX_US / 7), "row %zu",
                       i);
     }

@@ -273,7 +273,7 @@ Test(unused, a_slot_that_was_due_when_its_award_came_is_used)
     cr_assert_str_eq(handed_back(), "200*1");
 }
 
-/* A pass that was late hears of the next award first. */
+/* A late pass reads the next award first. */
 Test(unused, an_award_does_not_excuse_the_slots_before_it)
 {
     guard(50 * MS);
@@ -283,6 +283,22 @@ Test(unused, an_award_does_not_excuse_the_slots_before_it)
     r.s.servers.first.in_flight++;
     r.sent_us = 10 * MS;
     takt_award award = award_of(170 * MS, 160 * MS, 0, 1, 1);
+    answer(&r, 170 * MS, &award);
+    cr_assert_str_eq(pass(&r, 170 * MS), "a");
+    cr_assert_str_eq(handed_back(), "100*1");
+}
+
+/* Nor if it is the first answer of the server that the ledger has moved to. */
+Test(unused, an_award_of_another_server_does_not_excuse_the_slots_before_it)
+{
+    guard(50 * MS);
+    serve(2);
+    acquire_many(&r, 1);
+    r.queue->claims.in_flight = true;
+    r.s.servers.first.in_flight++;
+    r.sent_us = 10 * MS;
+    takt_award award = award_of(170 * MS, 160 * MS, 0, 1, 1);
+    takt_scheduler_set_server(&r.s, r.queue, 2);
     answer(&r, 170 * MS, &award);
     cr_assert_str_eq(pass(&r, 170 * MS), "a");
     cr_assert_str_eq(handed_back(), "100*1");

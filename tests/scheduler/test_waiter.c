@@ -82,8 +82,8 @@ Test(waiter, the_limits_around_are_passed_from_the_inside)
     takt_queue *outer = takt_registry_queue(&r.s, &r.limit, "outer");
     takt_permit *permit = acquire(&r, 5, 1, ALWAYS);
 
-    takt_waiter_expect(&r.s, outermost, 1, permit);
-    takt_waiter_expect(&r.s, outer, 1, permit);
+    takt_waiter_expect(&r.s, outermost, 1, TAKT_NO_MORE, permit);
+    takt_waiter_expect(&r.s, outer, 1, TAKT_NO_MORE, permit);
     cr_expect_eq(outer->coming, 1);
     fire(permit);
     cr_expect_eq(takt_waiter_next_queue(&r.s, permit), outer);
@@ -104,7 +104,7 @@ Test(waiter, who_leaves_comes_to_no_other_limit)
     takt_queue *outer = takt_registry_queue(&r.s, &r.limit, "outer");
     takt_permit *permit = acquire(&r, 5, 1, ALWAYS);
 
-    takt_waiter_expect(&r.s, outer, 1, permit);
+    takt_waiter_expect(&r.s, outer, 1, TAKT_NO_MORE, permit);
     takt_waiter_take(r.queue, permit, 7);
     takt_waiter_leave(&r.s, permit, 0);
     cr_expect_eq(permit->state, TAKT_PERMIT_IDLE);
@@ -127,7 +127,7 @@ Test(waiter, who_leaves_with_a_status_is_called_back_once)
     cr_expect_null(takt_scheduler_next_fired(&r.s));
 }
 
-/* The slot of a callback that did not come is for whoever waits next, with its fencing number. */
+/* The slot of a callback that did not come goes to the next waiter, with its fencing number. */
 Test(waiter, a_slot_that_was_not_used_is_in_hand_again)
 {
     for (int charged = 0; charged < 2; charged++) {
@@ -141,7 +141,7 @@ Test(waiter, a_slot_that_was_not_used_is_in_hand_again)
         cr_expect_null(takt_scheduler_next_fired(&r.s));
     }
     cr_expect_eq(takt_slots_next(&r.queue->in_hand), NOW + 100 * MS);
-    cr_expect_eq(takt_slots_next_cost(&r.queue->in_hand), 3);
+    cr_expect_eq(takt_slots_next_run(&r.queue->in_hand).cost, 3);
     cr_expect_eq(takt_slots_next_fence(&r.queue->in_hand), 7);
 }
 

@@ -49,7 +49,7 @@ static takt_permit *enter(int64_t at_us, int32_t cost, int64_t deadline_us)
                       .priority = 5,
                       .deadline_at_us = deadline_us == ALWAYS ? TAKT_NEVER : NOW + deadline_us};
     if (coming)
-        takt_waiter_expect(&r.s, coming, permit->cost, permit);
+        takt_waiter_expect(&r.s, coming, permit->cost, TAKT_NO_MORE, permit);
     takt_shadow_acquire(&shadows, r.queue, permit, NOW + at_us);
     return permit;
 }
@@ -100,7 +100,7 @@ Test(shadow, a_ghost_is_refused_as_anybody_would_be)
     r.limit.numbers.max_waiting = 1;
     enter(0, 1, 50 * MS);
     enter(0, 1, ALWAYS);
-    enter(0, 1000, ALWAYS); /* what no rule ever gives: enforced, nobody could ask for it */
+    enter(0, 1000, ALWAYS); /* a cost that no rule ever gives: enforced, the request would fail */
     cr_assert_str_eq(run(0), "abc");
     cr_assert_eq(told().refused, 1);
     full.refused = 1;
@@ -135,7 +135,7 @@ Test(shadow, who_gives_up_before_the_callback_was_never_there)
     cr_assert_eq(shadows.count, 0);
 }
 
-/* A program that never releases, as it need not where there are no permits, costs no memory. */
+/* A program that never releases, which limits without permits allow, costs no memory. */
 Test(shadow, work_that_is_never_said_to_be_done)
 {
     static takt_permit permit;
@@ -241,7 +241,7 @@ Test(shadow, a_ghost_holds_for_as_long_as_the_work_took)
     run(5 * SECOND);
     cr_assert_eq(told().waited, 1);
     cr_assert_eq(r.queue->holding.running, 1);
-    cr_assert_eq(takt_shadow_wake_at(&shadows), NOW + 8 * SECOND);
+    cr_assert_eq(takt_shadow_pass_at(&shadows), NOW + 8 * SECOND);
     run(8 * SECOND);
     cr_assert_eq(r.queue->holding.running, 0);
     cr_assert_eq(r.claim.holding, 0, "and the ledger is told");

@@ -1,6 +1,6 @@
 /*
- * What is counted of a limit in shadow: which of the acquires would have waited, and their
- * percentiles, which are at most 2 % off whatever the waits are.
+ * The statistics of a limit in shadow: which acquires would have waited, and percentiles that are
+ * at most 2 % off for any waits.
  */
 #include <criterion/criterion.h>
 #include <inttypes.h>

@@ -48,19 +48,19 @@ Test(shadow_waiter, is_new_each_time)
     cr_assert_eq(shadow_waiter->home, home);
     cr_assert_eq(shadow_waiter->shadow_stats, home);
     cr_assert_eq(shadow_waiter->work_us, TAKT_SHADOW_UNKNOWN);
-    cr_assert_eq(shadow_waiter->actual, TAKT_SHADOW_UNKNOWN);
+    cr_assert_eq(shadow_waiter->used.of[TAKT_UNIT_TOKENS], TAKT_SHADOW_UNKNOWN);
     cr_assert_eq(shadow_waiter->ends_at_us, TAKT_NEVER);
     cr_assert_eq(shadow_waiter->permit.cost, none.cost);
     for (int i = 0; i < BLOCK; i++) { /* until it is this one's turn again */
         shadow_waiter->permit.cost = 7;
         shadow_waiter->gone = shadow_waiter->resting = true;
-        shadow_waiter->work_us = shadow_waiter->actual = 1;
+        shadow_waiter->work_us = shadow_waiter->used.of[TAKT_UNIT_TOKENS] = 1;
         takt_shadow_waiter_free(&shadows, shadow_waiter);
         shadow_waiter = takt_shadow_waiter_new(&shadows, home);
         cr_assert_eq(shadow_waiter->permit.cost, none.cost);
         cr_assert(!shadow_waiter->gone && !shadow_waiter->resting);
         cr_assert_eq(shadow_waiter->work_us, TAKT_SHADOW_UNKNOWN);
-        cr_assert_eq(shadow_waiter->actual, TAKT_SHADOW_UNKNOWN);
+        cr_assert_eq(shadow_waiter->used.of[TAKT_UNIT_TOKENS], TAKT_SHADOW_UNKNOWN);
     }
 }
 

@@ -14,14 +14,14 @@
 
 enum { GRANTS_MAX = 200000, WORKERS_MAX = 256 };
 
-/* One row: a fleet, and what is expected of it after its first second. */
+/* One row: a fleet, and the expected figures after its first second. */
 typedef struct scene {
     const char *name;
     int workers;
     int64_t rate, burst;
     int64_t delay_min_us, delay_max_us; /* one way */
-    int seconds, waiters;   /* of each worker, who are back in line once they were served */
-    int crashes;            /* that many workers die at 5 s */
+    int seconds, waiters;               /* of each worker; served ones wait again */
+    int crashes;                        /* that many workers die at 5 s */
     double urgent_rate;     /* the first worker has urgent waiters only, that many a second */
     double calls_per_grant; /* at most */
 } scene;
@@ -51,7 +51,7 @@ static void wait_again(takt_fleet *f, void *data)
     if (j->worker->dead)
         return;
     j->since_us = f->now_us;
-    takt_fleet_acquire(j->worker, &j->permit, 0);
+    takt_fleet_acquire(j->worker, 0, &j->permit, 0);
 }
 
 static void granted(takt_permit *permit, int status)
@@ -163,9 +163,9 @@ static void check_even(const scene *s)
                   NOW + s->seconds * SECOND - interval_us - 160 * MS, "%s", s->name);
 }
 
-/* Turns are even: between workers that live there is no more than the first lookahead, which few
- * could share, and the turn that one has had and the other not yet; three of them where urgent
- * waiters take from whose turn it is, and are handed on slots. */
+/* Turns are even: living workers differ by at most the first lookahead, which few could share, and
+ * one turn that some have had and others not yet; by three turns if urgent waiters take tokens of
+ * other workers' turns and get slots handed on. */
 static void check_fair(const scene *s)
 {
     int min = GRANTS_MAX, max = 0;
@@ -208,7 +208,7 @@ Test(sim_fleet, the_rate_is_exact_and_even_whoever_shares_it)
     }
 }
 
-/* A burst lies ready: it is shared out within a round trip or two, not by lookaheads. */
+/* A saved burst is shared out within a round trip or two, not by lookaheads. */
 Test(sim_fleet, a_burst_is_given_at_once)
 {
     static const scene scenes[] = {
@@ -250,9 +250,9 @@ Test(sim_fleet, workers_that_die_cost_no_more_than_a_lookahead)
 }
 
 /*
- * An urgent waiter whom nobody hands on a slot waits for the end of the lookahead and a round trip,
- * until a slot is due then; its claim may find that slot not to be given yet, and comes again a
- * sixty-fourth part of a lookahead later.  The last column is the figure measured and a tenth.
+ * An urgent waiter without a slot handed on waits for the end of the lookahead and a round trip,
+ * until a slot is due; its claim may come too early for that slot, and is repeated after a
+ * sixty-fourth of a lookahead. The last column is the measured figure plus a tenth.
  */
 Test(sim_fleet, an_urgent_waiter_waits_no_longer_than_a_lookahead)
 {
@@ -280,8 +280,8 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Others hand on slots that they have in hand: two emission intervals at the median, for no more
- * than twice the calls. */
+/* Other workers hand on slots in hand: two emission intervals at the median, with at most twice the
+ * calls. */
 Test(sim_fleet, urgent_work_gets_slots_that_others_have_in_hand)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /*
- * A fleet under each algorithm, with more to do than the rule lets pass: the promise holds for what
- * was granted, and no room goes to waste: all that the rule passes in that time was granted.
+ * A fleet under each algorithm, with more work than the rule allows: the grants keep the promise,
+ * and use all that the rule allows in that time.
  */
 #include <criterion/criterion.h>
 
@@ -27,7 +27,7 @@ static void wait_again(takt_fleet *f, void *data)
     job *j = data;
 
     (void)f;
-    takt_fleet_acquire(j->worker, &j->permit, 0);
+    takt_fleet_acquire(j->worker, 0, &j->permit, 0);
 }
 
 static void granted(takt_permit *permit, int status)
@@ -61,7 +61,7 @@ static void play(const takt_limit *limit, int workers, int64_t from_us, int64_t 
     takt_fleet_run(&fleet, from_us + for_us);
     qsort(grants, (size_t)grant_count, sizeof *grants, compare_taken);
     cr_expect_eq(early, 0);
-    cr_expect_eq(fleet.store.damaged, 0);
+    cr_expect_eq(fleet.ledgers[0].store.damaged, 0);
 }
 
 Test(fleet_algorithms, pass_all_that_there_is_room_for)
@@ -101,9 +101,9 @@ Test(fleet_algorithms, pass_all_that_there_is_room_for)
     }
 }
 
-/* A vendor of 100/s that counts every stretch of a second, and three workers with its own numbers:
- * they wake up to 10 ms late, and calls are on their way for up to 35 ms.  With the guard of the
- * policy nothing is refused, at 95 % of the rate; without one something would be. */
+/* A vendor of 100/s that counts every stretch of a second, and three workers with its numbers: they
+ * wake up to 10 ms late, and calls take up to 35 ms. With the policy's guard the vendor refuses
+ * none, at 95 % of the rate; without it some would be refused. */
 Test(fleet_algorithms, a_strict_vendor_refuses_nothing)
 {
     static const struct {

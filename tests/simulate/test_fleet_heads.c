@@ -1,6 +1,6 @@
 /*
- * A head of the line that needs much and goes without it leaves no hole: those for whom it left
- * nothing start at once, in its own process and in others.
+ * A head of the line with a large cost that leaves without its tokens leaves no gap: the waiters
+ * behind it start at once, in its own process and in others.
  */
 #include <criterion/criterion.h>
 
@@ -32,14 +32,14 @@ static void begin(int worker)
     fleet.delay_min_us = fleet.delay_max_us = WAY_US;
     first = (takt_permit){.cost = 30, .priority = 5, .callback = started};
     head = (takt_permit){.cost = 90, .priority = 5, .callback = started};
-    takt_fleet_acquire(&fleet.workers[0], &first, 0);
+    takt_fleet_acquire(&fleet.workers[0], 0, &first, 0);
     takt_fleet_run(&fleet, NOW + 100 * MS);
-    takt_fleet_acquire(&fleet.workers[0], &head, 0);
+    takt_fleet_acquire(&fleet.workers[0], 0, &head, 0);
     takt_fleet_run(&fleet, NOW + 200 * MS);
     for (int i = 0; i < OTHERS; i++) {
         started_us[i] = -1;
         others[i] = (takt_permit){.cost = 1, .priority = 5, .callback = started};
-        takt_fleet_acquire(&fleet.workers[worker], &others[i], 0);
+        takt_fleet_acquire(&fleet.workers[worker], 0, &others[i], 0);
     }
     takt_fleet_run(&fleet, NOW + 1500 * MS);
     cr_assert_eq(started_us[0], -1, "it stands behind the head");

@@ -30,7 +30,7 @@ static void lost(takt_fleet *f, takt_fleet_worker *worker, takt_permit *permit)
     lost_us = f->now_us - NOW;
 }
 
-/* One permit: the first worker has it, the second one waits. */
+/* One permit: the first worker holds it, the second one waits. */
 static void begin(void)
 {
     limit = (takt_limit){.name = "one",
@@ -45,7 +45,7 @@ static void begin(void)
     for (int i = 0; i < 2; i++) {
         started_us[i] = -1;
         permits[i] = (takt_permit){.cost = 1, .priority = 5, .callback = started};
-        takt_fleet_acquire(&fleet.workers[i], &permits[i], 0);
+        takt_fleet_acquire(&fleet.workers[i], 0, &permits[i], 0);
         takt_fleet_run(&fleet, fleet.now_us + 10 * MS);
     }
     takt_fleet_run(&fleet, NOW + LATER_US);
@@ -64,7 +64,7 @@ Test(fleet_permits, a_release_wakes_the_next_within_four_ways)
     takt_fleet_release(&fleet.workers[1], &permits[1]);
     takt_fleet_release(&fleet.workers[1], &permits[1]);
     takt_fleet_run(&fleet, NOW + 3 * SECOND);
-    cr_expect_eq(takt_fleet_ledger(&fleet)->holder_count, 0);
+    cr_expect_eq(takt_fleet_ledger(&fleet, 0)->holder_count, 0);
     takt_fleet_close(&fleet);
 }
 
@@ -113,6 +113,6 @@ Test(fleet_permits, who_was_held_up_for_longer_is_told_before_anything_else)
     cr_expect_eq(lost_us, 9 * SECOND);
     takt_fleet_release(&fleet.workers[0], &permits[0]); /* takes nothing from the other one */
     takt_fleet_run(&fleet, NOW + 11 * SECOND);
-    cr_expect_eq(takt_fleet_ledger(&fleet)->holder_count, 1);
+    cr_expect_eq(takt_fleet_ledger(&fleet, 0)->holder_count, 1);
     takt_fleet_close(&fleet);
 }

@@ -1,7 +1,6 @@
 /*
- * What the forecast says is what comes true: slots taken in it one by one are those of a state of
- * its own, also after the last one was given back, and the ledger that it was begun from does not
- * notice.
+ * A forecast comes true: slots taken in it one by one are those of a state of its own, also after
+ * the last one was given back, and the original ledger does not change.
  */
 #include <criterion/criterion.h>
 
@@ -10,6 +9,8 @@
 #include "simulate/forecast.h"
 
 #define SECOND INT64_C(1000000)
+
+static const takt_amounts one = {{1, 1, 1, 1, 1}};
 
 static const char *const algorithms[] = {"gcra", "fixed-window", "sliding-window", "sliding-log"};
 
@@ -43,26 +44,26 @@ static void check(const char *algorithm, uint64_t *random)
     begin(&exact, &limit);
     takt_forecast_init(&forecast, &limit);
     for (int i = 0; i < 600; i++, now_us += takt_random_below(random, 40000))
-        if (takt_ledger_try(&ledger, now_us, 1, &retry_at_us)) {
+        if (takt_ledger_try(&ledger, now_us, 1, TAKT_NO_MORE, &retry_at_us)) {
             takt_memory_pages_end(&pages, true);
-            takt_numbers_commit(&limit, &exact.rules, now_us, 1);
+            takt_numbers_commit(&limit, &exact.rules, now_us, takt_amounts_of_cost(1));
             last_us = now_us;
         }
     takt_forecast_begin(&forecast, &ledger, &pages);
     for (int i = 0; i < 3000; i++) {
-        int64_t slot_us = takt_forecast_slot(&forecast, now_us, 1);
-        int64_t exact_us =
-            takt_numbers_earliest(&limit, &exact.rules, now_us > last_us ? now_us : last_us, 1);
+        int64_t slot_us = takt_forecast_slot(&forecast, now_us, one);
+        int64_t exact_us = takt_numbers_earliest(
+            &limit, &exact.rules, now_us > last_us ? now_us : last_us, takt_amounts_of_cost(1));
         cr_assert_eq(slot_us, exact_us, "%s, waiter %d: %lld, not %lld", algorithm, i,
                      (long long)slot_us, (long long)exact_us);
-        takt_forecast_take(&forecast, slot_us, 1, 5);
+        takt_forecast_take(&forecast, slot_us, one, 5);
         if (takt_random_below(random, 3) == 0) {
             cr_assert(takt_forecast_undo(&forecast));
             cr_expect_eq(forecast.last_us > now_us ? forecast.last_us : now_us,
                          last_us > now_us ? last_us : now_us);
             continue;
         }
-        takt_numbers_commit(&limit, &exact.rules, exact_us, 1);
+        takt_numbers_commit(&limit, &exact.rules, exact_us, takt_amounts_of_cost(1));
         last_us = exact_us;
         now_us += takt_random_below(random, 20000);
     }
@@ -99,8 +100,8 @@ Test(forecast, only_the_last_can_be_given_back)
     cr_expect_not(takt_forecast_undo(&forecast), "nothing was taken");
     cr_expect_not(forecast.valid);
     takt_forecast_begin(&forecast, &ledger, &pages);
-    takt_forecast_take(&forecast, takt_forecast_slot(&forecast, 0, 1), 1, 3);
-    takt_forecast_take(&forecast, takt_forecast_slot(&forecast, 0, 1), 1, 4);
+    takt_forecast_take(&forecast, takt_forecast_slot(&forecast, 0, one), one, 3);
+    takt_forecast_take(&forecast, takt_forecast_slot(&forecast, 0, one), one, 4);
     cr_expect_eq(forecast.last_us, SECOND);
     cr_expect(takt_forecast_undo(&forecast));
     cr_expect_eq(forecast.last_us, 0);

@@ -62,33 +62,64 @@ Test(levels, more_rules_than_one_limit_has)
     takt_policy_free(policy);
 }
 
-/* A job has one cost, which all levels have to count. */
-Test(levels, different_units)
+/* Rules of all levels that name one unit count one amount; a cost without a name is the first. */
+Test(levels, units)
 {
-    static const char *const rows[][3] = {
-        {"{rate: 1/s, counts: tokens}", "{rate: 1/s, counts: tokens}", NULL},
-        {"{rate: 1/s, counts: tokens}", "{rate: 1/s, counts: requests}", NULL},
-        {"{rate: 1/s, counts: requests}", "{rate: 1/s, counts: tokens}", NULL},
-        {"{rate: 1/s, counts: tokens}", "{rate: 1/s, counts: bytes}",
-         "limit \"b\" counts bytes, and \"a\", which it is within, tokens; a simulated job has one "
-         "cost: simulate one of them"},
-        {"{rate: 1/s}", "{rate: 1/s, counts: bytes}",
-         "limit \"b\" counts bytes, and \"a\", which it is within, a cost; a simulated job has one "
-         "cost: simulate one of them"},
+    static const struct {
+        const char *outer, *inner;
+        const char *units[TAKT_AMOUNTS_MAX];
+        int of[2], defaults[2]; /* the units of the inner and the outer rule */
+    } rows[] = {
+        {"counts: tokens", "counts: tokens", {"tokens"}, {0, 0}, {0}},
+        {"counts: tokens", "counts: requests", {"tokens"}, {1, 0}, {0}},
+        {"counts: requests", "counts: tokens", {"tokens"}, {0, 1}, {0}},
+        {"counts: tokens", "counts: bytes", {"bytes", "tokens"}, {0, 2}, {0}},
+        {"burst: 1", "counts: bytes", {"", "bytes"}, {2, 0}, {0}},
+        {"counts: bytes", "burst: 1", {"", "bytes"}, {0, 2}, {0}},
+        {"counts: b, default_amount: 2",
+         "counts: a, default_amount: 3",
+         {"a", "b"},
+         {0, 2},
+         {3, 2}},
+        {"counts: a, default_amount: 2", "counts: a, default_amount: 3", {"a"}, {0, 0}, {0}},
+        {"counts: a", "counts: a, default_amount: 3", {"a"}, {0, 0}, {0}},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[300];
         takt_limit joined;
-        takt_error error = {0};
         snprintf(text, sizeof text,
-                 "limits:\n  - {name: a, rules: [%s]}\n  - {name: b, within: a, rules: [%s]}\n",
-                 rows[i][0], rows[i][1]);
-        int code = takt_levels_join(&joined, parse(text, "b"), &error);
-        cr_expect_eq(code, rows[i][2] ? TAKT_E_POLICY : 0, "row %zu", i);
-        cr_expect_str_eq(error.text, rows[i][2] ? rows[i][2] : "", "row %zu", i);
+                 "limits:\n  - {name: o, rules: [{rate: 1/s, %s}]}\n"
+                 "  - {name: i, within: o, rules: [{rate: 1/s, %s}]}\n",
+                 rows[i].outer, rows[i].inner);
+        cr_assert_eq(takt_levels_join(&joined, parse(text, "i"), NULL), 0, "row %zu", i);
+        cr_expect_str_eq(joined.unit, rows[i].units[0], "row %zu", i);
+        cr_expect_str_eq(joined.more_units[0], rows[i].units[1] ? rows[i].units[1] : "", "row %zu",
+                         i);
+        for (int rule = 0; rule < 2; rule++)
+            cr_expect_eq((int)joined.numbers.rules[rule].unit, rows[i].of[rule], "row %zu, %d", i,
+                         rule);
+        cr_expect_eq(joined.default_amount, rows[i].defaults[0], "row %zu", i);
+        cr_expect_eq(joined.more_defaults.of[0], rows[i].defaults[1], "row %zu", i);
         takt_policy_free(policy);
     }
+}
+
+Test(levels, more_units_than_one_limit_counts)
+{
+    const takt_limit *inner =
+        parse("limits:\n"
+              "  - {name: a, rules: [{rate: 1/s, counts: a}, {rate: 1/s, counts: b},\n"
+              "     {rate: 1/s, counts: c}]}\n"
+              "  - {name: b, within: a, rules: [{rate: 1/s, counts: d}, {rate: 1/s, counts: e}]}\n",
+              "b");
+    takt_limit joined;
+    takt_error error = {0};
+
+    cr_expect_eq(takt_levels_join(&joined, inner, &error), TAKT_E_POLICY);
+    cr_expect_str_eq(error.text, "limit \"b\" and those that it is within count more than 4 units; "
+                                 "simulate one of them");
+    takt_policy_free(policy);
 }
 
 /* The pace of the narrowest level holds. */

@@ -146,10 +146,10 @@ static bool fleet_ends(void *limit)
         return failing_struck() && code == TAKT_E_NOMEM;
     for (int i = 0; i < 40; i++) {
         permits[i] = (takt_permit){.cost = 1, .data = &granted, .callback = came};
-        takt_fleet_acquire(&fleet.workers[i % 4], &permits[i], 0);
+        takt_fleet_acquire(&fleet.workers[i % 4], 0, &permits[i], 0);
     }
     takt_fleet_at(&fleet, NOW + 100 * MS, crash, NULL);
-    takt_fleet_call(&fleet.workers[2], TAKT_OP_BLOCK, 200 * MS);
+    takt_fleet_call(&fleet.workers[2], 0, TAKT_OP_BLOCK, 200 * MS);
     code = takt_fleet_run(&fleet, NOW + 5 * SECOND);
     takt_fleet_close(&fleet);
     return failing_struck() ? code == TAKT_E_NOMEM : code == 0 && granted >= 20;

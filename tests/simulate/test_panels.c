@@ -1,6 +1,6 @@
 /*
- * Several simulations share their axes, which reach as far as the largest of them; and a simulation
- * says what it ran under.
+ * Several simulations share their axes, which reach as far as the largest one; each names its
+ * algorithms and rates.
  */
 #include "limits.h"
 #include "simulate/draw/panels.h"

@@ -20,11 +20,11 @@ Test(series, steps_of_whole_periods_are_multiples_of_them)
     takt_series *series = made(640);
 
     cr_expect_eq(series->step_us, 10);
-    takt_series_add(series, 10 * TAKT_SERIES_STEPS - 1, 0, 1, 0);
+    takt_series_add(series, 10 * TAKT_SERIES_STEPS - 1, 0, (takt_amounts){{1, 1}}, 0);
     cr_expect_eq(series->step_us, 10, "just fits");
-    takt_series_add(series, 10 * TAKT_SERIES_STEPS, 0, 1, 0);
+    takt_series_add(series, 10 * TAKT_SERIES_STEPS, 0, (takt_amounts){{1, 1}}, 0);
     cr_expect_eq(series->step_us, 20);
-    takt_series_add(series, INT64_C(1000000000), 0, 1, 0);
+    takt_series_add(series, INT64_C(1000000000), 0, (takt_amounts){{1, 1}}, 0);
     cr_expect_eq(series->step_us % 640, 0);
     cr_expect_leq(series->steps, TAKT_SERIES_STEPS);
     free(series);
@@ -48,11 +48,11 @@ Test(series, nothing_is_lost)
     int64_t tokens = 0;
 
     for (int64_t i = 0; i < 100000; i++) {
-        takt_series_add(series, i * 12345, (int)(i % 3), 1 + i % 2, i);
+        takt_series_add(series, i * 12345, (int)(i % 3), (takt_amounts){{1 + i % 2, 1}}, i);
         tokens += 1 + i % 2;
     }
     takt_series_sum(series, 0, TAKT_SERIES_STEPS, &all);
-    cr_expect_eq(all.tokens, tokens);
+    cr_expect_eq(all.taken.of[0], tokens);
     cr_expect_eq(all.waits[0].count + all.waits[1].count + all.waits[2].count, 100000);
     cr_expect_eq(all.waits[0].sum_us + all.waits[1].sum_us + all.waits[2].sum_us,
                  INT64_C(99999) * 50000);

@@ -1,6 +1,6 @@
 /*
- * A bulk job on a simulated fleet: it takes as long as the limit says, all of it is done, whatever
- * crashes, and the same seed gives the same simulation.
+ * A bulk job on a simulated fleet: it takes as long as the limit requires, all of it is done,
+ * whichever workers crash, and the same seed gives the same simulation.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -19,7 +19,7 @@ Test(utilization, what_is_held_and_free_is_counted)
     takt_utilization_take(utilization, 500); /* that of 300 */
     takt_utilization_take(utilization, 600); /* that of 400 */
     takt_utilization_lose(utilization, 650);
-    takt_utilization_take(utilization, 700); /* nobody gave that back */
+    takt_utilization_take(utilization, 700); /* this one was never given back */
     takt_utilization_give_back(utilization, 900);
     cr_expect_eq(utilization->max, 2);
     cr_expect_eq(utilization->hand_over.count, 2);

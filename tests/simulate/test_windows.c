@@ -18,7 +18,7 @@ static void fill(const takt_rule_text *rule, int64_t start_us, int64_t seconds)
     simulation = (takt_simulation){.limit = *made.limit, .bulk.start_us = start_us};
     takt_series_init(&simulation.series, SECOND_US);
     for (int64_t i = 0; i < seconds; i++)
-        takt_series_add(&simulation.series, i * SECOND_US, 5, 3, 0);
+        takt_series_add(&simulation.series, i * SECOND_US, 5, (takt_amounts){{3, 1}}, 0);
     takt_policy_free(made.policy);
 }
 
@@ -76,7 +76,7 @@ Test(windows, windows_by_first_use_begin_with_it)
 
     fill(&rule, 0, 70);
     for (int64_t i = 150; i < 160; i++)
-        takt_series_add(&simulation.series, i * SECOND_US, 5, 3, 0);
+        takt_series_add(&simulation.series, i * SECOND_US, 5, (takt_amounts){{3, 1}}, 0);
     takt_windows_count(&simulation, 0, 10 * SECOND_US, 10, values);
     cr_expect_float_eq(values[5], 180, 1e-9);
     cr_expect_float_eq(values[6], 30, 1e-9);

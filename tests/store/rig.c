@@ -59,7 +59,7 @@ void rig_open(struct rig *rig, const char *url)
     int code;
 
     while ((code = rig_try_open(rig, url, "test", 30000000, &error)) == TAKT_E_STORE_TIMEOUT)
-        rig_close(rig); /* a disk may be busy for longer than who opens a file waits */
+        rig_close(rig); /* a disk may be busy for longer than an opener waits */
     must(code == 0, url, error.text);
 }
 

@@ -42,7 +42,7 @@ void rig_close(struct rig *rig);
 
 /* Prepare a call; rig_submit submits it, rig_wait runs the loop until it is back. */
 void rig_call_init(struct rig_call *call, takt_op op, const takt_limit *limit, const char *key);
-void rig_call_done(takt_store_call *call); /* done() of one, whose data is the rig_call */
+void rig_call_done(takt_store_call *call); /* done() of a call whose data is the rig_call */
 void rig_submit(struct rig *rig, struct rig_call *call);
 void rig_wait(struct rig *rig, struct rig_call *call);
 

@@ -1,6 +1,6 @@
 /*
- * scratch_file.h: the file of a store looked at and tampered with from outside, with LMDB itself.
- * Only while no store of this process has it open.
+ * scratch_file.h: reads and damages the file of a store from outside, with LMDB itself. Only while
+ * no store of this process has it open.
  */
 #ifndef TAKT_TESTS_STORE_SCRATCH_FILE_H
 #define TAKT_TESTS_STORE_SCRATCH_FILE_H
@@ -40,7 +40,7 @@ int scratch_descriptors(const struct scratch *scratch);
 /* A file with that many ledgers ("key-0", ...), made by a store. */
 void scratch_make(struct scratch *scratch, const takt_limit *limit, int ledgers);
 
-/* Opening must fail with that code and with a message that has `says` in it. */
+/* Opening must fail with that code and with a message that contains `says`. */
 void scratch_expect_refused(const char *url, int code, const char *says);
 
 /* Opening must succeed. */

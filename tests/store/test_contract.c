@@ -18,7 +18,7 @@ static void init_claim(struct rig_call *call, const takt_limit *limit, const cha
     call->claim.seq = seq;
     call->claim.waiting = count;
     call->claim.want_count = count > 0;
-    call->claim.wants[0] = (takt_want){count, TAKT_NEVER, 1, TAKT_PRIORITY_DEFAULT};
+    call->claim.wants[0] = (takt_want){count, TAKT_NEVER, 1, TAKT_PRIORITY_DEFAULT, {{0}}};
 }
 
 CONTRACT(takes_a_burst_and_no_more)
@@ -38,6 +38,68 @@ CONTRACT(takes_a_burst_and_no_more)
     cr_expect_leq(call.call.standing.retry_after_us, RIG_DAY / 5);
     cr_expect_eq(call.call.standing.remaining, 0);
     cr_expect_eq(call.call.standing.limit, 5);
+    rig_close(&rig);
+    leave_place(&at);
+}
+
+static int64_t count_slots(const takt_award *award)
+{
+    int64_t count = 0;
+
+    for (int i = 0; i < award->run_count; i++)
+        count += award->runs[i].count;
+    return count;
+}
+
+/* A claim takes of all levels, as much as each of them gives; what it cannot get soon does not
+ * stand in line. */
+CONTRACT(keeps_the_rules_of_inner_limits)
+{
+    takt_limit outer = rig_limit("server", 100, RIG_DAY, 100);
+    takt_limit domain = rig_limit("domain", 20, RIG_DAY, 5);
+    takt_limit mailbox = rig_limit("mailbox", 20, RIG_DAY, 1);
+    static const int64_t slots[] = {3, 2, 0};
+    takt_store_inner inner[] = {{&mailbox, &mailbox.numbers, "a@b"},
+                                {&domain, &domain.numbers, "b"}};
+    struct place at;
+    struct rig rig;
+    struct rig_call call;
+
+    mailbox.numbers.rules[0].algorithm = takt_algorithm_named("sliding-log");
+    mailbox.numbers.rules[0].burst = 0;
+    mailbox.numbers.rules[0].limit = 3;
+    cr_assert_eq(takt_rule_prepare(&mailbox.numbers.rules[0], NULL), 0);
+    find_place(&at, *kind);
+    rig_open(&rig, at.url);
+    cr_expect(rig.store->nests);
+    for (int i = 0; i < 3; i++) {
+        init_claim(&call, &outer, "", 7 + (uint64_t)i, 1, 4);
+        call.claim.tenant = inner[0].key = i == 0 ? "a@b" : "c@b";
+        call.call.inner = inner;
+        call.call.inner_count = 2;
+        cr_expect_eq(rig_run(&rig, &call), 0);
+        cr_expect_eq(count_slots(&call.award), slots[i], "%d", i);
+        cr_expect(call.award.parked && call.award.in_line == 0);
+        cr_expect_gt(call.award.claim_again_at_us, call.award.now_us + RIG_DAY / 100);
+    }
+    cr_expect_eq(rig_peek(&rig, &outer, "").remaining, 95);
+    cr_expect_eq(rig_peek(&rig, &outer, "").waiting, 0);
+    cr_expect_eq(rig_peek(&rig, &domain, "b").remaining, 0);
+    cr_expect_eq(rig_peek(&rig, &mailbox, "a@b").remaining, 0);
+    cr_expect_eq(rig_peek(&rig, &mailbox, "c@b").remaining, 1);
+    rig_call_init(&call, TAKT_OP_RESET, &domain, "b");
+    cr_expect_eq(rig_run(&rig, &call), 0);
+    rig_call_init(&call, TAKT_OP_BLOCK, &mailbox, "c@b");
+    call.call.for_us = RIG_DAY;
+    cr_expect_eq(rig_run(&rig, &call), 0);
+    init_claim(&call, &outer, "", 8, 2, 1);
+    call.claim.tenant = "c@b";
+    call.call.inner = inner;
+    call.call.inner_count = 2;
+    cr_expect_eq(rig_run(&rig, &call), 0);
+    cr_expect_eq(call.award.run_count, 0);
+    cr_expect_gt(call.award.blocked_until_us, call.award.now_us + RIG_DAY / 2);
+    cr_expect_eq(rig_peek(&rig, &domain, "b").remaining, 5);
     rig_close(&rig);
     leave_place(&at);
 }
@@ -200,6 +262,61 @@ CONTRACT(settles_and_lowers_each_unit)
     leave_place(&at);
 }
 
+/* 10 tokens, and 6 of a further unit. */
+CONTRACT(takes_settles_and_lowers_further_units)
+{
+    takt_limit limit = two_units();
+    struct place at;
+    struct rig rig;
+    struct rig_call call;
+
+    limit.numbers.rules[1] = rig_limit("a", 6, RIG_DAY, 6).numbers.rules[0];
+    limit.numbers.rules[1].unit = TAKT_UNIT_MORE + 1;
+    find_place(&at, *kind);
+    rig_open(&rig, at.url);
+    rig_call_init(&call, TAKT_OP_CLAIM, &limit, "k");
+    call.claim.wants[0] = (takt_want){2, TAKT_NEVER, 1, TAKT_PRIORITY_DEFAULT, {{0, 2, 0}}};
+    call.claim.waiting = 2;
+    call.claim.want_count = 1;
+    cr_assert_eq(rig_run(&rig, &call), 0);
+    cr_assert_eq(call.award.run_count, 1);
+    cr_expect_eq(call.award.runs[0].count, 2);
+    cr_expect_eq(call.award.runs[0].more.of[1], 2);
+    rig_call_init(&call, TAKT_OP_TRY, &limit, "k");
+    call.call.cost = 1;
+    call.call.more[1] = 3;
+    cr_expect_eq(rig_run(&rig, &call), TAKT_E_NO_SLOT, "2 are left");
+    cr_expect_eq(call.call.standing.rules[1].remaining, 2);
+    cr_expect_str_eq(call.call.standing.rules[1].unit, "unit 3");
+    call.call.more[1] = 2;
+    cr_expect_eq(rig_run(&rig, &call), 0);
+    rig_call_init(&call, TAKT_OP_TRY, &limit, "settled");
+    call.call.cost = 1;
+    call.call.more[1] = 4;
+    cr_expect_eq(rig_run(&rig, &call), 0);
+    cr_expect_eq(call.call.standing.rules[1].remaining, 2);
+    call.call.op = TAKT_OP_SETTLE;
+    call.call.slot_us = call.call.standing.now_us;
+    call.call.requests = 1; /* it was not begun */
+    cr_expect_eq(rig_run(&rig, &call), 0);
+    cr_expect_eq(call.call.standing.rules[1].remaining, 6);
+    call.call.requests = 0;
+    call.call.actual = 1;
+    call.call.more[1] = 0;
+    call.call.actual_more[1] = 1; /* one more than was taken */
+    cr_expect_eq(rig_run(&rig, &call), 0);
+    cr_expect_eq(call.call.standing.rules[1].remaining, 5);
+    rig_call_init(&call, TAKT_OP_LOWER, &limit, "other");
+    call.call.actual = call.call.requests = call.call.actual_more[0] = call.call.actual_more[2] =
+        -1;
+    call.call.actual_more[1] = 4;
+    cr_expect_eq(rig_run(&rig, &call), 0);
+    cr_expect_eq(call.call.standing.rules[0].remaining, 10);
+    cr_expect_eq(call.call.standing.rules[1].remaining, 4);
+    rig_close(&rig);
+    leave_place(&at);
+}
+
 CONTRACT(counts_what_is_taken_while_somebody_looks)
 {
     takt_limit limit = rig_limit("a", 100, RIG_DAY, 100);
@@ -294,7 +411,7 @@ CONTRACT(many_ledgers)
     leave_place(&at);
 }
 
-/* ---- exactly what the core says ------------------------------------------------------ */
+/* ---- the same as the core ------------------------------------------------------------ */
 
 enum { KEYS = 3, WORKERS = 4, STEPS = 1500, PLACES = 200 };
 
@@ -321,8 +438,11 @@ static void draw_call(struct rig_call *call, const takt_limit *limit, const char
                step - takt_random_below(random, 20) / 19, 0);
     for (int priority = 0; left > 0; left--, priority += 2) {
         takt_want *want = &call->claim.wants[call->claim.want_count++];
-        *want = (takt_want){1 + takt_random_below(random, 40), TAKT_NEVER,
-                            (int32_t)(1 + takt_random_below(random, 2)), priority};
+        *want = (takt_want){1 + takt_random_below(random, 40),
+                            TAKT_NEVER,
+                            (int32_t)(1 + takt_random_below(random, 2)),
+                            priority,
+                            {{0}}};
         call->claim.waiting += want->count;
     }
 }

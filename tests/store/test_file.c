@@ -15,7 +15,7 @@
 #include "store/rig.h"
 #include "store/scratch_file.h"
 
-/* ---- what is kept -------------------------------------------------------------------- */
+/* ---- records ------------------------------------------------------------------------- */
 
 Test(file, keeps_ledgers_when_closed)
 {
@@ -174,7 +174,7 @@ Test(file, takes_an_empty_file)
 
 /* ---- damage ---------------------------------------------------------------------------------- */
 
-/* Uses a damaged file until it has been replaced, which must be told once, and finds that the new
+/* Uses a damaged file until it is replaced, which must be reported once, and checks that the new
  * one works. */
 static void expect_replaced(struct scratch *scratch, const takt_limit *limit)
 {

@@ -1,7 +1,7 @@
 /*
- * test_file_pages.c: ledgers whose logs lie in pages of their own: the awards are those of a ledger
- * that never leaves memory, what is of no use leaves the file, and what is missing is told.  On a
- * database of LMDB and virtual time; the transactions are the test's.
+ * test_file_pages.c: ledgers whose logs are in pages of their own: the awards are those of a ledger
+ * that stays in memory, useless pages leave the file, and missing pages are reported. On a database
+ * of LMDB and virtual time; the transactions are the test's.
  */
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -111,8 +111,11 @@ static void draw_claim(takt_claim *claim, int64_t step, uint64_t *random)
     *claim = (takt_claim){.worker = (uint64_t)takt_random_below(random, WORKERS) + 1, .seq = step};
     for (int64_t left = takt_random_below(random, 4); left > 0; left--) {
         takt_want *want = &claim->wants[claim->want_count++];
-        *want = (takt_want){1 + takt_random_below(random, 300), TAKT_NEVER,
-                            (int32_t)(1 + takt_random_below(random, 2)), (int32_t)left};
+        *want = (takt_want){1 + takt_random_below(random, 300),
+                            TAKT_NEVER,
+                            (int32_t)(1 + takt_random_below(random, 2)),
+                            (int32_t)left,
+                            {{0}}};
         claim->waiting += want->count;
     }
 }
@@ -225,8 +228,8 @@ Test(file_pages, go_when_they_are_of_no_use)
     close_base(&b);
 }
 
-/* One call awards slots over far more than a period: what it writes and drops again is never there.
- */
+/* One call awards slots over far more than a period: a page that it writes and drops is never
+ * stored. */
 Test(file_pages, what_one_call_makes_and_drops_leaves_nothing)
 {
     static base b;
@@ -237,7 +240,7 @@ Test(file_pages, what_one_call_makes_and_drops_leaves_nothing)
     prepare(&limit.numbers.rules[1]);
     open_base(&b);
     b.job.claim = (takt_claim){.worker = 1, .seq = 1, .waiting = 900, .want_count = 1};
-    b.job.claim.wants[0] = (takt_want){900, TAKT_NEVER, 1, 5};
+    b.job.claim.wants[0] = (takt_want){900, TAKT_NEVER, 1, 5, {{0}}};
     cr_expect_eq(run(&b, TAKT_OP_CLAIM, &limit, "", NOW), 0);
     cr_expect_eq(b.job.award.run_count, 1);
     cr_expect_eq(b.job.award.runs[0].count, 900);
@@ -264,7 +267,7 @@ Test(file_pages, sweeping_leaves_records_whose_names_are_too_long)
     close_base(&b);
 }
 
-/* Ledgers whose names are near to one another, swept when half of them have expired. */
+/* Ledgers with similar names, swept when half of them have expired. */
 Test(file_pages, sweeping_takes_the_pages_along_and_no_others)
 {
     static const char *const keys[] = {"", "a", "a\1", "a\xff", "b", "ab"};
@@ -292,7 +295,7 @@ Test(file_pages, sweeping_takes_the_pages_along_and_no_others)
     close_base(&b);
 }
 
-/* ---- what is missing ------------------------------------------------------------------------- */
+/* ---- missing pages --------------------------------------------------------------------------- */
 
 static MDB_val a_page(char bytes[20])
 {

@@ -1,7 +1,6 @@
 /*
- * test_file_process.c: a store's file when processes are killed, stopped or forked.  Nothing
- * here waits for a time to pass: processes tell each other by pipes and signals what they have
- * done.
+ * test_file_process.c: a store's file when processes are killed, stopped or forked. No test waits
+ * for a time: processes report their steps by pipes and signals.
  */
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -42,7 +41,7 @@ struct hammer {
     char keys[KEYS][16];
 };
 
-/* Goes on forever, and tells of each call that has come back. */
+/* Runs forever, and reports each finished call. */
 static void on_hammered(takt_store_call *call)
 {
     struct hammer *hammer = call->data;
@@ -70,8 +69,8 @@ static int hammer_forever(void *argument)
     return 1;
 }
 
-/* Lets two of them run for a while, kills one at any moment, and counts what both have been told.
- */
+/* Lets two of them run for a while, kills one at a random moment, and counts the answers of
+ * both. */
 static int64_t kill_in_the_middle(struct worker *worker, uint64_t *random)
 {
     int64_t reads = takt_random_below(random, 20) + 1, told = 0;
@@ -87,7 +86,7 @@ static int64_t kill_in_the_middle(struct worker *worker, uint64_t *random)
         told += read(worker->pipe[0], bytes, sizeof bytes);
     kill(victim, SIGKILL);
     cr_assert_eq(rig_reap(victim), 128 + SIGKILL);
-    for (reads = 4; reads > 0; reads--) /* the other one goes on */
+    for (reads = 4; reads > 0; reads--) /* the other one continues */
         told += read(worker->pipe[0], bytes, sizeof bytes);
     kill(other, SIGKILL);
     cr_assert_eq(rig_reap(other), 128 + SIGKILL);

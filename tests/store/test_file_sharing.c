@@ -22,7 +22,7 @@ struct worker {
 
 enum { PROCESSES = 4, TOKENS = 200, CREATIONS = 20 };
 
-/* Takes what it can get, from the moment at which the other end of `go` is closed. */
+/* Takes all it can get, once the other end of `go` is closed. */
 static int take_all(void *argument)
 {
     struct worker *worker = argument;
@@ -109,8 +109,8 @@ static bool somebody_waits(void)
     return waits;
 }
 
-/* When told to, holds the file as somebody does who is about to open or to replace it, until
- * another one waits for it or has gone by. */
+/* When told to, holds the file as a process does that is about to open or to replace it, until
+ * another one waits for it or has passed. */
 static int hold_file(void *argument)
 {
     struct worker *worker = argument;
@@ -168,7 +168,8 @@ Test(file_sharing, opens_one_at_a_time)
     scratch_remove(&scratch);
 }
 
-/* Some versions of LMDB leave a file of no use to who opens it while the last one closes it. */
+/* Some versions of LMDB leave an unusable file to a process that opens it while the last one closes
+ * it. */
 Test(file_sharing, closes_while_nobody_opens)
 {
     struct scratch scratch;
@@ -342,7 +343,8 @@ static int overwrite_lock(void *argument)
     return fclose(file) != 0 || written != sizeof garbage;
 }
 
-/* Who has the file open fails and names the lock; so does who comes then; the data stays. */
+/* A process that has the file open fails and names the lock; so does a process that opens it then;
+ * the data stays. */
 Test(file_sharing, an_overwritten_lock_is_named_and_the_data_is_kept)
 {
     takt_limit limit = rig_limit("a", 10, RIG_DAY, 10);
@@ -370,7 +372,7 @@ Test(file_sharing, an_overwritten_lock_is_named_and_the_data_is_kept)
     scratch_remove(&scratch);
 }
 
-/* Nobody has the file open: LMDB makes the lock anew by itself. */
+/* No process has the file open: LMDB makes the lock again by itself. */
 Test(file_sharing, an_overwritten_lock_that_nobody_uses_is_made_anew)
 {
     takt_limit limit = rig_limit("a", 10, RIG_DAY, 10);

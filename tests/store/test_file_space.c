@@ -14,8 +14,7 @@
 
 /* ---- full disks ---------------------------------------------------------------------- */
 
-/* Fills up what there is, then finds that what was refused is refused for its reason and that
- * nothing is broken. */
+/* Fills the file, then checks the error of refused calls and that nothing is broken. */
 static bool expect_full(struct rig *rig, const takt_limit *limit, int *taken)
 {
     char key[200];

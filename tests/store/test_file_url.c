@@ -11,7 +11,7 @@
 #include "store/rig.h"
 #include "store/scratch_file.h"
 
-/* ---- where it lies ------------------------------------------------------------------- */
+/* ---- its path ------------------------------------------------------------------------ */
 
 static mode_t mode_of(const char *path)
 {
@@ -156,7 +156,7 @@ Test(file_place, root_refuses_a_file_of_others_where_all_may_write)
     scratch_remove(&scratch);
 }
 
-/* As a user who may not write there. */
+/* As a user without write permission there. */
 static int open_unprivileged(void *argument)
 {
     struct scratch *scratch = argument;

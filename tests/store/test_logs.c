@@ -1,6 +1,6 @@
 /*
- * test_logs.c: ledgers with logs and windows through whole stores: what was taken counts from one
- * call to the next, and from one opening of a file to the next.
+ * test_logs.c: ledgers with logs and windows through whole stores: taken tokens count from one call
+ * to the next, and from one opening of a file to the next.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * test_memory_space.c: that a space forgets what has expired, and nothing else.
+ * test_memory_space.c: a space forgets expired ledgers, and no others.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -36,7 +36,7 @@ static int apply(struct rig *rig, takt_policy_exchange *seen, const char *text, 
     return status;
 }
 
-/* What is there, to be freed. */
+/* The stored record, to be freed. */
 static takt_policy_exchange look(struct rig *rig)
 {
     takt_policy_exchange exchange = {0};
@@ -76,7 +76,7 @@ CONTRACT(tells_what_was_applied)
     cr_expect_not_null(strstr(there.kept, "\t3\t9\tann@host\tmail changed\n\na: "));
     free(there.kept);
 
-    /* who has it is not told it again */
+    /* a caller that has this version does not get it again */
     cr_expect_eq(run(&other, TAKT_OP_POLICY, &seen), 0);
     cr_expect_eq(seen.version, 1);
     cr_expect_null(seen.kept);
@@ -200,7 +200,7 @@ CONTRACT(takes_a_large_one)
     leave_place(&at);
 }
 
-/* What is no record of ours counts as none, so that an operator can put one there. */
+/* A record in another format counts as none, so that an operator can store text there. */
 Test(policy_record, a_record_that_cannot_be_read)
 {
     static const char *const bad[] = {"",
@@ -232,7 +232,7 @@ Test(policy_record, a_record_that_cannot_be_read)
     takt_record_scratch_free(&scratch);
 }
 
-/* A change whose line has no end would take the new policy's text for its own. */
+/* A change whose line has no end would include the text of the new policy. */
 Test(policy_record, a_history_that_was_cut_off)
 {
     static const char record[] = "p1 3 4\n3\t4\t1\t3\ta\tx\n2\t3\t1";

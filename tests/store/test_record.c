@@ -89,7 +89,7 @@ Test(record, is_written_only_when_it_says_something_new)
     takt_record_scratch_free(&scratch);
 }
 
-/* A look that watches is kept, also where there was nothing, until it ends. */
+/* A watch is kept, also without a ledger, until it ends. */
 Test(record, is_written_by_who_watches)
 {
     takt_limit limit = rig_limit("a", 2, 1000000, 1);

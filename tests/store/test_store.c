@@ -38,6 +38,11 @@ Test(store, check_url)
         {"memory:0123456789012345678901234567890123456789012345678901234567890123", 0, ""},
         {"memory:01234567890123456789012345678901234567890123456789012345678901234",
          TAKT_E_STORE_URL, "64 bytes"},
+        {"agent:", 0, ""},
+        {"agent:/run/takt/agent.sock", 0, ""},
+        {"agent:/a?x=1", TAKT_E_STORE_URL, "here is \"?x=1\": remove it"},
+        {"agent:/a?\r\x1b[2J\xb7", TAKT_E_STORE_URL, "here is \"?\\x0d\\x1b[2J\\xb7\": remove it"},
+        {"agent:relative", TAKT_E_STORE_URL, "begins with \"/\""},
     };
 
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {

@@ -1,6 +1,6 @@
 /*
- * Wake-ups between clients of one host: who hears which, that nothing depends on them, and that
- * whatever comes over the socket does no harm.
+ * Wake-ups between clients of one host: which client receives which, that nothing depends on them,
+ * and that malformed messages do no harm.
  */
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 
 #define MANY 5000 /* more than a socket holds */
 
-/* A client: its worker, and what it heard last. */
+/* A client: its worker, and its last message. */
 typedef struct ear {
     takt_waker waker;
     uint64_t worker;
@@ -95,7 +95,7 @@ static void tear_down(void)
 
 TestSuite(waker, .init = set_up, .fini = tear_down);
 
-/* A call of that client was answered, and has somebody woken (NULL: nobody). */
+/* A call of that client was answered, and wakes a worker (NULL: none). */
 static void answered(ear *self, const ear *woken, const char *key, int status)
 {
     static takt_award award;
@@ -152,7 +152,7 @@ Test(waker, several_are_woken_by_one_answer)
         .limit = &limit, .numbers = &limit.numbers, .key = "", .claim = &claim, .award = &award};
 
     answered(&one, NULL, "", 0);
-    award.wakes[0] = two.worker + 1000; /* nobody */
+    award.wakes[0] = two.worker + 1000; /* no worker */
     award.wakes[1] = one.worker;
     award.wakes[2] = two.worker;
     takt_waker_answered(&two.waker, &call);
@@ -215,7 +215,8 @@ Test(waker, a_name_that_is_taken_is_done_without)
     close_ear(&twin);
 }
 
-/* Whoever does not read holds nobody up, and hears what there was space for when it does. */
+/* A client that does not read delays no other client, and later reads as many messages as there was
+ * space for. */
 Test(waker, who_does_not_read_holds_nobody_up)
 {
     answered(&one, NULL, "", 0);
@@ -318,7 +319,7 @@ Test(waker, all_who_listen_hear_of_a_block_and_its_like)
     close_ear(&three);
 }
 
-/* A claim that leaves others more than they were told of is news, too. */
+/* A claim that leaves others more than announced wakes them, too. */
 Test(waker, all_who_listen_hear_of_a_claim_that_is_news)
 {
     static takt_claim claim;

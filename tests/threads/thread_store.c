@@ -1,7 +1,7 @@
 /*
  * thread_store.c: stores shared by threads, each with a loop of its own: a plain program, for
- * ThreadSanitizer. Exit status 0: every token was taken once, whoever asked, while stores came and
- * went.
+ * ThreadSanitizer. Exit status 0: every token was taken once, by any thread, while stores were
+ * opened and closed.
  */
 #include <pthread.h>
 #include <stdatomic.h>

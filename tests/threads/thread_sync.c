@@ -34,7 +34,7 @@ static const char *const names[] = {"two", "inner", "quick", "shade", "never"};
 
 static takt_sync *sync_of_all;
 static takt_policy *policies[POLICIES];
-static takt_permit shared[SHARED]; /* asked for and released by whoever likes */
+static takt_permit shared[SHARED]; /* acquired and released by any thread */
 static atomic_int held, failures;
 static atomic_int finished; /* threads that only wait to be cancelled, or will in a moment */
 static uint64_t first_seed;
@@ -77,7 +77,7 @@ static void work(uint64_t *random)
     takt_sync_release(sync_of_all, &permit);
 }
 
-/* With one that others use, too.  Not of "two", whose holders are counted. */
+/* Also with a permit that others use. Not of "two", whose holders are counted. */
 static void share(uint64_t *random)
 {
     takt_permit *permit = &shared[takt_random_below(random, SHARED)];
@@ -157,7 +157,7 @@ static void *run_thread(void *argument)
     return NULL;
 }
 
-/* Until all threads wait, and nobody begins a call any more. */
+/* Until all threads wait, and no thread begins a call. */
 static void await_waiters(void)
 {
     takt_stats stats = {0};

@@ -86,7 +86,7 @@ class Handler:
 
 class Server(SMTP):
     async def push(self, status):
-        """What it says about a login repeats the password, as no server should."""
+        """The reply to a login repeats the password, as no server should."""
         if isinstance(status, str) and status.startswith('535') and self.told_password:
             status = f'535 5.7.8 {self.told_password} is wrong'
         await super().push(status)

@@ -6,14 +6,12 @@ calls it; `bench/metered.py` measures the same.
 
 import asyncio
 import collections
-import contextlib
 import json
 import math
 import random
-import threading
 
 from leading_clock import LeadingClock
-from vendor import Request, answer_of
+from vendor import Request, Server, answer_of, until_stopped
 
 SMALLEST, LARGEST = 50, 8000
 
@@ -38,13 +36,15 @@ class Connection(asyncio.Protocol):
             self.metered.begin(json.loads(rest), self.transport.write)
 
 
-class Metered:
+class Metered(Server):
     """
     At most `requests` and `tokens` in any `period` seconds, and `at_once` calls at a time; what exceeds one of them is
-    refused, unless it `watches` only. A call takes `takes` seconds, and states its tokens in its answer.
+    refused, unless it `watches` only. A call takes `takes` seconds, and states its tokens in its answer. With `outputs`
+    it also meters how many of a call's tokens are of its output.
     """
 
-    def __init__(self, requests, tokens, period, at_once, takes=(0.005, 0.045), watches=False):
+    def __init__(self, requests, tokens, period, at_once, takes=(0.005, 0.045), watches=False, outputs=None):
+        self.outputs, self.put_out = outputs, 0
         self.requests, self.tokens, self.period, self.at_once = requests, tokens, period, at_once
         self.takes, self.watches = takes, watches
         self.clock, self.chance = LeadingClock(), random.Random(1)
@@ -54,20 +54,21 @@ class Metered:
         self.most_over = -math.inf  # tokens beyond the quota and what was under way in the window, at worst
         self.highest = 0  # tokens of a window
         self.log, self.refused = [], []
-        self.loop = asyncio.new_event_loop()
-        self.server = self.loop.run_until_complete(self.loop.create_server(lambda: Connection(self), '127.0.0.1', 0,
-                                                                           backlog=1000))
-        self.url = f'http://127.0.0.1:{self.server.sockets[0].getsockname()[1]}/call'
-        self.thread = threading.Thread(target=self.loop.run_forever)
-        self.thread.start()
+        self.start(lambda: Connection(self), backlog=1000)
+        self.url = f'http://127.0.0.1:{self.port}/call'
 
     def begin(self, call, write):
         now, tokens = self.clock.now(), call['tokens']
+        outputs = call.get('outputs', 0)
         while self.window and now - self.window[0][0] >= self.period:
-            self.taken -= self.window.popleft()[1]
+            gone = self.window.popleft()
+            self.taken -= gone[1]
+            self.put_out -= gone[3]
         exceeded = [name for name, over in (('at once', self.running >= self.at_once),
                                             ('requests', len(self.window) >= self.requests),
-                                            ('tokens', self.taken + tokens > self.tokens)) if over]
+                                            ('tokens', self.taken + tokens > self.tokens),
+                                            ('outputs', self.outputs and
+                                             self.put_out + outputs > self.outputs)) if over]
         if exceeded and not self.watches:
             self.refused.append(exceeded)
             write(answer_of(429, json.dumps(exceeded).encode(), [('Retry-After', '1')]))
@@ -75,20 +76,21 @@ class Metered:
         self.running += 1
         self.under_way += tokens
         self.taken += tokens
-        self.window.append((now, tokens, self.under_way))
+        self.put_out += outputs
+        self.window.append((now, tokens, self.under_way, outputs))
         self.log.append((now, tokens))
         self.most_at_once = max(self.most_at_once, self.running)
         if self.watches:
             self.highest = max(self.highest, self.taken)
             over = self.taken - self.tokens
             if over > 0:
-                self.most_over = max(self.most_over, over - max(under_way for _, _, under_way in self.window))
-        self.loop.call_later(self.chance.uniform(*self.takes), self.end, tokens, write)
+                self.most_over = max(self.most_over, over - max(under_way for _, _, under_way, _ in self.window))
+        self.loop.call_later(self.chance.uniform(*self.takes), self.end, tokens, outputs, write)
 
-    def end(self, tokens, write):
+    def end(self, tokens, outputs, write):
         self.running -= 1
         self.under_way -= tokens
-        write(answer_of(200, json.dumps({'usage': {'total_tokens': tokens}}).encode(),
+        write(answer_of(200, json.dumps({'usage': {'total_tokens': tokens, 'completion_tokens': outputs}}).encode(),
                         [('Content-Type', 'application/json')]))
 
     def used(self):
@@ -101,30 +103,20 @@ class Metered:
         tokens = sum(tokens for at, tokens in self.log if at < first + periods * self.period)
         return tokens / (periods * self.tokens) if periods else None
 
-    def stop(self):
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join()
-        self.server.close()
-        self.loop.close()
 
-
-@contextlib.contextmanager
 def metered(*arguments, **options):
-    running = Metered(*arguments, **options)
-    try:
-        yield running
-    finally:
-        running.stop()
+    return until_stopped(Metered(*arguments, **options))
 
 
-def policy(requests, tokens, period, at_once, more=''):
+def policy(requests, tokens, period, at_once, more='', outputs=None):
     """The vendor's numbers as a limit."""
+    rule = f'      - {{rate: {outputs}/{period}s, counts: output_tokens, algorithm: sliding-log}}\n' if outputs else ''
     return f"""limits:
   - name: model
     rules:
       - {{rate: {requests}/{period}s, counts: requests, algorithm: sliding-log}}
       - {{rate: {tokens}/{period}s, counts: tokens, algorithm: sliding-log}}
-    concurrency: {at_once}
+{rule}    concurrency: {at_once}
 {more}"""
 
 
@@ -133,17 +125,22 @@ def between(chance, least, most):
     return math.exp(chance.uniform(math.log(least), math.log(most)))
 
 
-def jobs(url, calls, workers, wrong=(1, 1)):
+def jobs(url, calls, workers, wrong=(1, 1), outputs=False):
     """
     The jobs of each worker: calls of 50 to 8,000 tokens, of which a job knows an estimate that is wrong by a factor.
+    With `outputs` they also state how many of these are of the output, a hundredth to all.
     """
     chance = random.Random(18)
     of_workers = [[] for _ in range(workers)]
     for number in range(calls):
         estimate = int(between(chance, SMALLEST, LARGEST))
         tokens = max(1, round(estimate * between(chance, *wrong)))
-        of_workers[number % workers].append({'id': str(number), 'limit': 'model', 'cost': {'tokens': estimate},
-                                             'method': 'POST', 'url': url, 'json': {'tokens': tokens}})
+        cost, body = {'tokens': estimate}, {'tokens': tokens}
+        if outputs:
+            cost['output_tokens'] = max(1, int(estimate * between(chance, 0.01, 1)))
+            body['outputs'] = max(1, round(cost['output_tokens'] * tokens / estimate))
+        of_workers[number % workers].append({'id': str(number), 'limit': 'model', 'cost': cost,
+                                             'method': 'POST', 'url': url, 'json': body})
     return of_workers
 
 

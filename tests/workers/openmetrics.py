@@ -1,6 +1,6 @@
 """
-A strict reader of OpenMetrics text (version 1.0.0): what is not as the specification wants it is a ValueError. It knows
-the types that workers write.
+A strict reader of OpenMetrics text (version 1.0.0): a text against the specification is a ValueError. It knows the
+types that workers write.
 """
 
 import re
@@ -19,7 +19,7 @@ def need(good, line, what):
 
 
 def read_labels(text, line):
-    """What is between { and }, as a sorted tuple of pairs."""
+    """The labels between { and }, as a sorted tuple of pairs."""
     labels, at = [], 0
     while True:
         label = LABEL.match(text, at)

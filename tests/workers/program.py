@@ -41,13 +41,13 @@ class WorkPlace(Place):
         self.write('takt.yaml', POLICY)
 
     def jobs(self, name, jobs):
-        """A file of jobs; what is bytes or text stands there as it is."""
+        """A file of jobs; bytes and texts are written as they are."""
         lines = [job if isinstance(job, bytes) else (job if isinstance(job, str) else json.dumps(job)).encode()
                  for job in jobs]
         return self.write(name, b''.join(line + b'\n' for line in lines))
 
     def work(self, name, *arguments, **options):
-        """Runs a worker to its end; what it wrote is text."""
+        """Runs a worker to its end; its output is text."""
         settings = {'env': self.environment, 'cwd': self.path, 'text': True, 'capture_output': True, **options}
         if 'input' not in settings:
             settings.setdefault('stdin', subprocess.DEVNULL)
@@ -80,7 +80,7 @@ class WorkPlace(Place):
         self.until_peek(limit, waiting=count)
 
     def size(self, name):
-        """0 where there is no such file."""
+        """The size; 0 if there is no such file."""
         return (self.path / name).stat().st_size if (self.path / name).exists() else 0
 
     def until_lines(self, name, count):
@@ -101,7 +101,7 @@ class WorkPlace(Place):
 
 
 def results(output):
-    """What a worker wrote: the results by id."""
+    """The results in a worker's output, by id."""
     return {result['id']: result for result in map(json.loads, output.splitlines())}
 
 

@@ -1,4 +1,4 @@
-"""A stream of jobs on a server of a test's own, and what is asked about it."""
+"""A stream of jobs on a server of the test's own, and queries about it."""
 
 import contextlib
 import json
@@ -36,7 +36,7 @@ class Stream:
         return self.here.begin(name, '--stream', 'q', *more, *arguments)
 
     def work(self, name, *arguments):
-        """A worker that ends when nothing is left."""
+        """A worker that ends when the stream is empty."""
         return self.here.work(name, '--stream', 'q', '--until-empty', *arguments)
 
     def show(self):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""takt-call: what is sent, what becomes of answers, and what never happens."""
+"""takt-call: its requests, its use of answers, and what must never happen."""
 
 import ipaddress
 import json
@@ -162,7 +162,7 @@ def pauses_the_fleet(report, here, peer):
 
 
 def settles(report, here, peer):
-    """The cost is what the answer says. A job without its cost in the answer costs what it said itself."""
+    """The answer states the cost. If it has none, the job costs what it stated itself."""
     here.write('takt.yaml', here.read('takt.yaml') + """  - name: metered
     rules: [{rate: 1000/h, algorithm: fixed-window, align: first-use}]
   - name: unit
@@ -286,6 +286,40 @@ def settles_units(report, here, peer):
     said = costs(none, '/both', (600, 800), settle={'input_tokens': '/usage/in', 'words': '/usage/in'})
     report.check(said.count('not settled') == 1 and 'do not count input_tokens, or another unit of its settle' in said,
                  'a unit that no level counts settles nothing', said)
+
+
+def refuses_wrong_amounts(report, here, peer):
+    """What a job states of units wrongly makes it a dead letter that says what to write; nothing is taken for it."""
+    here.write('takt.yaml', here.read('takt.yaml') + """  - name: model
+    rules:
+      - {rate: 9/h, burst: 9, counts: requests}
+      - {rate: 2000/h, burst: 2000, counts: tokens}
+      - {rate: 40/h, burst: 40, counts: images}
+  - {name: plain, rules: [{rate: 9/h, burst: 9}]}
+""")
+    both = {'tokens': 5, 'images': 1}
+    rows = [
+        ({}, 'no amount of tokens, which its rules count; state it, or give the rule a default_amount'),
+        ({'cost': {'tokens': 5}}, 'no amount of images, which its rules count; state it'),
+        ({'cost': {**both, 'bytes': 1}}, 'an amount of "bytes"; its rules count tokens, images'),
+        ({'cost': {**both, 'requests': 1}}, 'leave it out: each acquire is one request'),
+        ({'cost': {**both, 'tokens': -5}}, 'a whole number from 1 to 1000000'),
+        ({'cost': {**both, 'tokens': '5'}}, 'a whole number from 1 to 1000000, without quotes'),
+        ({'cost': {**both, 'tokens': 2001}}, '2001 tokens can never be given: rules[1] (2000/h tokens'),
+        ({'cost': {**both, 'images': 41}}, '41 images can never be given: rules[2] (40/h images'),
+        ({'cost': 3}, 'state the amount of tokens instead'),
+        ({'limit': 'plain', 'cost': {'tokens': 5}}, 'its rules name no unit; state a cost without a unit'),
+        ({'cost': both, 'settle': 'usage'}, 'settle: must be a JSON pointer; begin it with a slash'),
+        ({'cost': both, 'settle': '/usage'}, 'settle: it states one amount, and cost has several; write {"UNIT": "POINTER"}'),
+        ({'cost': both, 'settle': {'tokens': 7}}, 'settle.tokens: write a JSON pointer, like "/usage/total_tokens"'),
+    ]
+    _, got, dead = call(here, [{'id': str(i), 'limit': 'model', 'url': peer.url + '/', **job}
+                               for i, (job, _) in enumerate(rows)])
+    for i, (job, words) in enumerate(rows):
+        report.check(words in dead.get(str(i), ''), f'refused: {json.dumps(job)}', (dead.get(str(i)), got.get(str(i))))
+    left = [here.peek(limit)['rules'] for limit in ('model', 'plain')]
+    report.check(not peer.asked and all(rule['remaining'] == rule['limit'] for rules in left for rule in rules),
+                 'nothing is taken for them', left)
 
 
 def waits_for_http(report, here, peer):
@@ -597,7 +631,7 @@ def main():
             del os.environ[name]
     with vendor() as peer, vendor() as other:
         for case in (sends_what_the_job_says, only_prepares, ends_by_status, waits_for_the_vendor, pauses_the_fleet,
-                     settles, settles_units, waits_for_http, bounds_answers, keeps_secrets, takes_null_for_nothing,
+                     settles, settles_units, refuses_wrong_amounts, waits_for_http, bounds_answers, keeps_secrets, takes_null_for_nothing,
                      tells_strange_headers, cannot_be_broken_out_of, gives_up_at_the_end):
             with work_place() as here:
                 case(report, here, peer)

@@ -21,7 +21,7 @@ LIMIT = 'limits:\n  - name: vendor\n'
 
 
 def work(here, store, url, calls, *options):
-    """All workers to their end, each with its part of the calls: how many were done, and what they said."""
+    """All workers to their end, each with its part of the calls: how many were done, and their output."""
     started = []
     for worker in range(WORKERS):
         jobs = ''.join(json.dumps({'id': f'{n}', 'limit': 'vendor', 'url': url}) + '\n' for n in range(worker, calls,
@@ -108,7 +108,7 @@ def rules_of(looked):
 
 
 def learns_by_unit(report, here):
-    """A vendor that says of each unit what is left, in the words of its own."""
+    """A vendor that states the remaining amount of each unit, in header fields of its own."""
     rule = 'rate: {}/h, algorithm: fixed-window, align: first-use'
     rules = f"""    rules: [{{{rule.format(1000)}, counts: requests}},
             {{{rule.format(50000)}, counts: tokens, default_amount: 100}}]

@@ -29,7 +29,7 @@ def stores(here):
 
 
 def work(here, store, of_workers):
-    """All workers to their end: the results, and what they said."""
+    """All workers to their end: the results, and their output."""
     started = []
     for worker, its_jobs in enumerate(of_workers):
         here.write(f'jobs{worker}', ''.join(json.dumps(job) + '\n' for job in its_jobs))
@@ -45,8 +45,8 @@ def work(here, store, of_workers):
 
 def is_refused_nothing(report, here, name, store):
     """
-    The vendor sees a call a while after its slot. So one period can have what was on its way at its begin besides what
-    was started in it: at most the calls that run at once.
+    The vendor counts a call some time after its slot. So one period can have the calls that were under way at its begin
+    besides those that started in it: at most the calls that run at once.
     """
     here.write('takt.yaml', policy(REQUESTS, TOKENS, PERIOD, AT_ONCE))
     with metered(REQUESTS + AT_ONCE, TOKENS + AT_ONCE * LARGEST, PERIOD, AT_ONCE) as vendor:

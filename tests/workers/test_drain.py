@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How a worker ends when it is told to: what runs ends in peace, what waits is given back, and nothing is lost."""
+"""How a worker ends when it is told to: running jobs end, waiting jobs are given back, and no job is lost."""
 
 import fcntl
 import os
@@ -106,7 +106,7 @@ def pipes(report, here):
 
 
 def rereads(report, here):
-    """SIGHUP: the file is read again, and what waits goes on by it."""
+    """SIGHUP: the file is read again, and waiting jobs continue with it."""
     process = begin(here)
     here.write('takt.yaml', 'limits:\n  - name: slow\n    rules: [{rate: 1000/s}]\n  - name: fast\n'
                '    rules: [{rate: 1000/s}]\nrevision: 1\n')

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What becomes of jobs: results, attempts, dead letters with their reasons, whatever stands in the file."""
+"""The end of jobs: results, attempts, dead letters with their reasons, for any line of a file."""
 
 import json
 import signal
@@ -68,7 +68,7 @@ def states_amounts(report, here):
     report.check(set(results(done.stdout)) == {'a', 'b', 'c'} and here.peek('model')['remaining'] == 99_396,
                  'jobs take the amounts that they state', told(done))
     report.check(set(letters) == {'d', 'e', 'f'} and 'its rules count tokens' in letters['d'] and
-                 'ask for tokens=3' in letters['e'] and 'no amount of tokens' in letters['f'], 'or are dead', letters)
+                 'state the amount of tokens' in letters['e'] and 'no amount of tokens' in letters['f'], 'or are dead', letters)
 
 
 def begins_with_a_mark(report, here):
@@ -113,7 +113,7 @@ def attempts(report, here):
 
 
 def a_permit_for_each_attempt(report, here):
-    """With one token an hour the second attempt waits, while another limit goes on."""
+    """With one token an hour the second attempt waits, while another limit continues."""
     here.jobs('jobs', [{'id': 'waits', 'limit': 'slow', 'do': ['retry', 'done']}])
     process = here.begin('takt-puppet', '-i', 'jobs', '--retry-first', '1ms', '--log', 'text')
     until(process.stderr.fileno(), b'told to fail')
@@ -162,7 +162,7 @@ def beside_poison(report, here):
 
 
 def deadlines(report, here):
-    """The slot of the second one is an hour ahead, its deadline a minute: it is told at once."""
+    """The slot of the second job is an hour ahead, its deadline a minute: it fails at once."""
     here.jobs('jobs', [{'id': 'first', 'limit': 'slow'},
                        {'id': 'late', 'limit': 'slow', 'deadline': here.instant(seconds=60)}])
     done = here.work('takt-puppet', '-i', 'jobs', '--parallel', '1')

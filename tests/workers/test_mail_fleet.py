@@ -32,7 +32,7 @@ def add_jobs(here, redis, count):
 
 
 def begin(here, post, name, *options):
-    """A worker; its results and what it tells go to files."""
+    """A worker; its results and its log go to files."""
     with open(here.path / f'{name}.out', 'wb') as out, open(here.path / f'{name}.err', 'wb') as err:
         return here.begin('takt-mail', '--stream', 'mails', '--until-empty', '--smtp', post.url, *options, stdout=out,
                           stderr=err)
@@ -52,7 +52,9 @@ def too_early(arrivals, unblocked_at):
 
 
 def line_up(here, post, *options):
-    """All workers, while the limit is blocked: each takes some of the jobs, and whoever starts last finds some left."""
+    """
+    All workers, while the limit is blocked: each takes some of the jobs, so that the last one to start finds some.
+    """
     here.takt('block', 'smtp', '1h')
     workers = [begin(here, post, f'worker{number}', '--waiting', 100, '--put-away', 100, *options)
                for number in range(WORKERS)]

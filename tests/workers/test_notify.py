@@ -27,7 +27,7 @@ def hear_until(listener, wanted, got=()):
 
 
 def all_heard(listener):
-    """What is there already."""
+    """The messages that have arrived."""
     got = []
     listener.setblocking(False)
     with contextlib.suppress(BlockingIOError):
@@ -87,7 +87,7 @@ def beats(report, here):
 
 
 def bad_sockets(report, here):
-    """Nobody is there, or it is no address at all: the work goes on."""
+    """Without a listener, and with an invalid address, work continues."""
     for address in (str(here.path / 'nobody'), 'relative', '/', '@', 'vsock:2:1234', '/' + 'x' * 200):
         here.jobs('jobs', [{'id': 'x', 'limit': 'fast'}])
         done = here.work('takt-puppet', '-i', 'jobs', env={**here.environment, 'NOTIFY_SOCKET': address,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""takt-print, the smallest worker: jobs of a file are done, once, and told of."""
+"""takt-print, the smallest worker: jobs of a file are done once, and reported."""
 
 from program import SOURCE, results, tap, told, work_place
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is seen of a worker that runs: its log in every form, its file of metrics, its picture on a terminal."""
+"""The reports of a running worker: its log in every form, its file of metrics, its picture on a terminal."""
 
 import fcntl
 import json
@@ -178,7 +178,7 @@ def draws(report, here):
 
 
 def stops_reading(report, here):
-    """A terminal whose other end takes nothing holds up no job."""
+    """A terminal that takes no output does not delay jobs."""
     here.jobs('jobs', [{'id': str(n), 'limit': 'fast', 'do': ['dead']} for n in range(5000)])
     worker, terminal = on_terminal(here, '-i', 'jobs', stdout=subprocess.DEVNULL)
     status = ends.wait(worker)

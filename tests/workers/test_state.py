@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""What is done is kept beside the file: reruns go on, whatever ended the run before, and notice a changed file."""
+"""
+The state of done jobs is kept beside the file: the next run continues after any end of the last one, and notices a
+changed file.
+"""
 
 import json
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whoever probes a worker, or collects its figures: by a unix socket, by a port of the loopback, politely or not."""
+"""Probes and scrapers of a worker: by a unix socket, by a port of the loopback, well-behaved or not."""
 
 import contextlib
 import os
@@ -22,7 +22,7 @@ def connect(where):
 
 
 def rest(connection):
-    """What comes until the other side ends; a reset ends it, too."""
+    """The bytes until the other side closes; a reset counts as well."""
     got = b''
     with contextlib.suppress(ConnectionResetError):
         while data := connection.recv(65536):

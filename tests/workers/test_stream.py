@@ -9,7 +9,7 @@ from stream import ids, stream, tap, told
 
 
 def never_blocked(report, here):
-    """Of the slow limit one job can start within the hour, whatever stands before it in the stream."""
+    """One job of the slow limit can start within the hour, at any place in the stream."""
     here.add([{'id': f'{limit}-{number}', 'limit': limit, 'text': 'x'}
               for number in range(1000) for limit in ('slow', 'fast')])
     worker = here.begin('takt-print', results='out')
@@ -41,7 +41,7 @@ def shared(report, here):
 
 
 def killed(report, here):
-    """Of a worker that was killed: what it had begun is tried again, what only waited is as new."""
+    """A killed worker: jobs that it had begun are tried again, waiting ones are as new."""
     here.add([{'id': f'held-{number}', 'limit': 'fast', 'do': ['hold', 'done']} for number in range(10)]
              + [{'id': f'waits-{number}', 'limit': 'fast'} for number in range(90)])
     worker = here.begin('takt-puppet', '--parallel', 10)
@@ -58,7 +58,7 @@ def killed(report, here):
 
 
 def forgotten(report, here):
-    """Of a worker that was killed not even the name is left in the end; one that lives keeps what it has."""
+    """Of a killed worker not even the name remains in the end; a living one keeps its jobs."""
     here.add([{'id': 'held', 'limit': 'fast', 'do': ['hold', 'hold']}])
     worker = here.begin('takt-puppet', '--take-over-after', '100ms')
     until(worker.stderr.fileno(), b'started held')
@@ -77,7 +77,7 @@ def forgotten(report, here):
 
 
 def drained(report, here):
-    """Nobody would take anything over within the hour, but what is given back."""
+    """No worker takes over entries within the hour, except those that were given back."""
     here.add([{'id': 'held', 'limit': 'fast', 'do': ['hold']}]
              + [{'id': f'waits-{number}', 'limit': 'fast'} for number in range(99)])
     worker = here.begin('takt-puppet', '--parallel', 1, '--take-over-after', '1h')
@@ -95,7 +95,7 @@ def drained(report, here):
 
 
 def frozen(report, here):
-    """A worker that was not heard of for too long finds that its jobs are somebody else's, and leaves them alone."""
+    """A worker that was silent for too long finds that other workers have its jobs, and leaves them alone."""
     here.add([{'id': str(number), 'limit': 'slow'} for number in range(50)])
     workers = [here.begin('takt-puppet', '--take-over-after', '500ms', results='out0')]
     here.until_slow_result('out0')

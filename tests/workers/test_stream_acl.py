@@ -30,7 +30,7 @@ def refused(redis):
 
 
 def scene(redis):
-    """A job that somebody has left, one that is tried twice, one that dies, and a user's log that is empty."""
+    """An abandoned job, a job that is tried twice, a job that dies, and a user with an empty ACL log."""
     redis.say('FLUSHALL')
     redis.say('XGROUP', 'CREATE', KEY, 'takt', '0', 'MKSTREAM')
     for job in ('{"id": "left", "limit": "fast"}', '{"id": "twice", "limit": "fast", "do": ["retry", "done"]}',
@@ -66,7 +66,7 @@ def workers(report, here, redis, words):
 
 
 def everything(here, redis):
-    """All that the tool does; what it said."""
+    """All commands of the tool; their output."""
     redis.say('XADD', 'takt:jobs:{q}:dead', '1-1', 'job', '{"id": "a"}')
     redis.say('XADD', 'takt:jobs:{q}:dead', '1-2', 'why', 'lost')
     return [here.tool('add', 'q', input='{"id": "1"}\n'), here.tool('q'), here.tool('dead', 'q'),

@@ -17,7 +17,7 @@ def all_once(report, here, name, what):
 
 
 def restarted(report):
-    """What was said and not confirmed when the server went is said again, and nothing is done twice."""
+    """Commands without an answer when the server went away are sent again, and no job is done twice."""
     with stream(appendonly='yes', appendfsync='always') as here:
         here.add(SOME)
         worker = here.begin('takt-print', '--until-empty', '--parallel', 8, results='out')
@@ -46,7 +46,7 @@ def cut_off(report):
 
 
 def flushed(report):
-    """Somebody deletes the stream: what waits is gone, what comes is done."""
+    """Another client deletes the stream: waiting jobs are gone, new ones are done."""
     with stream() as here:
         here.add([{'id': str(number), 'limit': 'slow', 'text': 'x'} for number in range(5)])
         worker = here.begin('takt-print', results='out')
@@ -70,7 +70,7 @@ def pour(here, field, data):
 
 
 def no_jobs(report):
-    """Whatever stands in the stream, it ends as a dead letter with its reason, and the rest goes on."""
+    """Any malformed entry of the stream ends as a dead letter with its reason, and the others continue."""
     with stream() as here:
         here.redis.say('XADD', KEY, '*', 'task', 'x')
         here.redis.say('XADD', KEY, '*', 'job', 'no JSON')

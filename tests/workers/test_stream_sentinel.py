@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
-Streams of jobs behind Sentinels: added, shown and worked off while the primary moves. What the old primary was told
-after the new one had left it, such as that jobs are done, may be lost: then these jobs are handed out again.
+Streams of jobs behind Sentinels: added, shown and worked off while the primary moves. Commands that the old primary
+received after the new one had left it, such as the end of jobs, may be lost: then these jobs are handed out again.
 """
 
 import json

@@ -19,7 +19,7 @@ def until_done(process, count):
 
 
 def others_go_on(report, here, name, jobs, *arguments):
-    """The slow limit has one slot an hour: whatever waited for it would wait for ever."""
+    """The slow limit has one slot an hour: a job that waits for it would wait for ever."""
     if name == 'standard input':
         here.jobs('jobs', jobs)
         with open(here.path / 'jobs', 'rb') as source:
@@ -82,7 +82,7 @@ def put_away_and_back(report, here):
 
 
 def bounded(report, here):
-    """With two put away no more is read: what is behind them has to wait."""
+    """With two jobs put away no more are read: those behind them wait."""
     jobs = SLOW[:10] + FAST[:1]
     process = here.begin('takt-print', '-i', here.jobs('jobs', jobs), '--waiting', '1', '--put-away', '2')
     ids = until_done(process, 1)
@@ -122,9 +122,22 @@ def large_jobs(report, here):
                  'long jobs are done in their order', told(done)[:2000])
 
 
+def other_rules(report, here):
+    """The rules of another worker, which came first, never give the job's cost: it asks again until they have gone."""
+    here.takt('run', '--rate', '1/h', '--burst', '2', 'differs', '--', 'true')
+    here.write('takt.yaml', 'limits: [{name: differs, rules: [{rate: 1/h, burst: 9}]}]\n')
+    jobs = here.jobs('jobs', [{'id': 'large', 'limit': 'differs', 'cost': 5, 'text': 'x'}])
+    process = here.begin('takt-print', '-i', jobs, '--retry-first', '1ms')
+    said = until(process.stderr.fileno(), b'refused text="other workers have rules')
+    here.takt('reset', '--rate', '1/h', '--burst', '9', 'differs')
+    status, output, messages = end(process)
+    report.check(status == 0 and list(results(output)) == ['large'],
+                 'a cost that the rules of other workers never give is asked for again', f'{status}\n{said}{messages}')
+
+
 def main():
     report = tap.Report()
-    for case in (all_orders, by_key, put_away_and_back, bounded, no_seat, large_jobs):
+    for case in (all_orders, by_key, put_away_and_back, bounded, no_seat, large_jobs, other_rules):
         with work_place() as here:
             case(report, here)
     report.end()

@@ -1,6 +1,6 @@
 """
 A vendor: an HTTP service with a quota of its own, in a thread. It judges by its own log of arrivals and knows nothing
-of takt. What it does is by the path that is asked for; `reply` gives it more of them.
+of takt. The requested path decides the answer; `reply` adds more of them.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ REASONS = {200: 'OK', 204: 'No Content', 302: 'Found', 429: 'Too Many Requests',
 
 
 class Request:
-    """What was asked."""
+    """A request."""
 
     def __init__(self, head, body):
         lines = head.decode('latin-1').split('\r\n')
@@ -61,7 +61,32 @@ def answer_of(status, body=b'', headers=()):
     return head.encode() + body
 
 
-class Vendor:
+class Server:
+    """A server on a loop in a thread of its own, from its start to its stop."""
+
+    def start(self, connection, port=0, **options):
+        self.loop = asyncio.new_event_loop()
+        self.server = self.loop.run_until_complete(self.loop.create_server(connection, '127.0.0.1', port, **options))
+        self.port = self.server.sockets[0].getsockname()[1]
+        self.thread = threading.Thread(target=self.loop.run_forever)
+        self.thread.start()
+
+    def stop(self):
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join()
+        self.server.close()
+        self.loop.close()
+
+
+@contextlib.contextmanager
+def until_stopped(server):
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+class Vendor(Server):
     """
     At most `limit` requests of /quota in any `period` seconds. Where it is `used_up`, somebody else has just used all of
     that when the first one comes.
@@ -74,12 +99,8 @@ class Vendor:
         self.served = self.refused = 0
         self.asked = []
         self.reply = {}
-        self.loop = asyncio.new_event_loop()
-        self.server = self.loop.run_until_complete(self.loop.create_server(lambda: Connection(self), '127.0.0.1', port))
-        self.port = self.server.sockets[0].getsockname()[1]
+        self.start(lambda: Connection(self), port)
         self.url = f'http://127.0.0.1:{self.port}'
-        self.thread = threading.Thread(target=self.loop.run_forever)
-        self.thread.start()
 
     def quota(self):
         now = self.clock.now()
@@ -112,20 +133,9 @@ class Vendor:
     def asked_for(self, path):
         return [request for request in self.asked if request.path == path]
 
-    def stop(self):
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join()
-        self.server.close()
-        self.loop.close()
 
-
-@contextlib.contextmanager
 def vendor(*arguments, **options):
-    running = Vendor(*arguments, **options)
-    try:
-        yield running
-    finally:
-        running.stop()
+    return until_stopped(Vendor(*arguments, **options))
 
 
-__all__ = ['Vendor', 'answer_of', 'vendor']
+__all__ = ['Server', 'Vendor', 'answer_of', 'until_stopped', 'vendor']

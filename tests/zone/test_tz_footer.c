@@ -1,5 +1,5 @@
 /*
- * The last line of a timezone file: what it means, to the second, and what is not one.
+ * The last line of a timezone file: its meaning, to the second, and malformed ones.
  */
 #include <criterion/criterion.h>
 #include <string.h>

@@ -21,8 +21,8 @@ static const takt_zone_change changes[] = {
     {50 * DAY + 12 * HOUR, 25 * HOUR},
 };
 static const takt_zone zone = {.count = COUNT(changes), .changes = changes};
-/* Half an hour past midnight of day 5 the clocks are put back by one: that day has begun, and goes
- * on. */
+/* Half an hour after midnight of day 5 the clocks go back by one: that day has begun, and
+ * continues. */
 static const takt_zone_change past_midnight[] = {{0, 0}, {5 * DAY + HOUR / 2, -HOUR}};
 static const takt_zone back = {.count = 2, .changes = past_midnight};
 static const takt_zone_change never[] = {{0, -5 * HOUR}};
@@ -52,11 +52,11 @@ Test(core_zone, midnights)
         {11, 11 * DAY - 2 * HOUR},
         {20, 20 * DAY - 2 * HOUR},
         {21, 21 * DAY - HOUR},
-        {30, 30 * DAY - HOUR}, /* the hour after midnight is left out: the day begins at one */
+        {30, 30 * DAY - HOUR}, /* the hour after midnight is skipped: the day begins at one */
         {31, 31 * DAY - 2 * HOUR},
         {40, 40 * DAY - HOUR}, /* 23:00 comes twice before it */
         {41, 41 * DAY - HOUR},
-        {51, 50 * DAY + 12 * HOUR}, /* a day ahead at noon: the rest of the day is left out */
+        {51, 50 * DAY + 12 * HOUR}, /* a day ahead at noon: the rest of the day is skipped */
         {52, 52 * DAY - 25 * HOUR},
     };
 

@@ -1,6 +1,5 @@
 /*
- * Timezones of this host, against the C library's own reading of the same files; and what is
- * refused.
+ * Timezones of this host, compared with the C library's reading of the same files; and errors.
  */
 #include <criterion/criterion.h>
 #include <inttypes.h>

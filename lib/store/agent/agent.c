@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "store/agent/place.h"
+#include "store/agent/url.h"
 
 #define TIMEOUT_US INT64_C(1000000) /* the default */
 
@@ -37,13 +37,13 @@ static void set_timer(takt_agent_store *store)
 {
     uint64_t due_ns;
 
-    if (takt_list_empty(&store->jobs)) {
+    if (takt_list_empty(&store->jobs.all)) {
         uv_timer_stop(&store->timer);
         return;
     }
     if (uv_is_active((uv_handle_t *)&store->timer))
         return;
-    due_ns = TAKT_HOLDER(store->jobs.next, takt_agent_job, order)->due_ns;
+    due_ns = TAKT_HOLDER(store->jobs.all.next, takt_agent_job, order)->due_ns;
     (void)takt_timeout_look(&store->timeout, uv_hrtime());
     uv_update_time(store->loop);
     uv_timer_start(&store->timer, on_timer, takt_timeout_next_ms(&store->timeout, due_ns), 0);
@@ -57,27 +57,27 @@ static void agent_submit(takt_store *base, takt_store_call *call)
 
     if (job == NULL) {
         call->status = TAKT_E_NOMEM;
-        takt_list_append(&store->without_job, &call->link);
+        takt_list_append(&store->jobs.without_job, &call->link);
         takt_agent_store_turn(store);
         return;
     }
     job->call = call;
     job->due_ns = takt_timeout_due(&store->timeout, uv_hrtime());
     takt_list_init(&job->link);
-    takt_list_append(&store->jobs, &job->order);
+    takt_list_append(&store->jobs.all, &job->order);
     if (status != 0)
         takt_agent_store_answer(store, job, status);
     else if (store->state == TAKT_AGENT_READY)
         takt_agent_store_ask(store, job);
     else
-        takt_list_append(&store->waiting, &job->link);
+        takt_list_append(&store->jobs.waiting, &job->link);
     set_timer(store);
 }
 
 static void fail_all(takt_agent_store *store, int status)
 {
-    while (!takt_list_empty(&store->jobs))
-        takt_agent_store_answer(store, TAKT_HOLDER(store->jobs.next, takt_agent_job, order),
+    while (!takt_list_empty(&store->jobs.all))
+        takt_agent_store_answer(store, TAKT_HOLDER(store->jobs.all.next, takt_agent_job, order),
                                 status);
 }
 
@@ -86,9 +86,9 @@ static void fail_all(takt_agent_store *store, int status)
 /* The first job, if it is overdue. */
 static takt_agent_job *overdue(takt_agent_store *store)
 {
-    takt_agent_job *job = TAKT_HOLDER(store->jobs.next, takt_agent_job, order);
+    takt_agent_job *job = TAKT_HOLDER(store->jobs.all.next, takt_agent_job, order);
 
-    if (takt_list_empty(&store->jobs) ||
+    if (takt_list_empty(&store->jobs.all) ||
         job->due_ns > takt_timeout_look(&store->timeout, uv_hrtime()))
         return NULL;
     return job;
@@ -120,34 +120,34 @@ static void on_ready(void *data)
     size_t sizes[] = {5, 4, 0, strlen(store->name_space)};
 
     sizes[2] = (size_t)snprintf(version, sizeof version, "%d", TAKT_RELAY_VERSION);
-    store->opened_us = (int64_t)(uv_hrtime() / 1000);
+    store->clock.opened_us = (int64_t)(uv_hrtime() / 1000);
     if (!takt_redis_connection_send(store->connection, NULL, 4, words, sizes))
         takt_redis_connection_leave(store->connection, true, TAKT_E_NOMEM, "no memory");
 }
 
-/* The agent has answered OPEN: sends what has waited. */
+/* The agent has answered OPEN: sends the waiting calls. */
 static void become_ready(takt_agent_store *store)
 {
     store->connections++;
     store->state = TAKT_AGENT_READY;
-    store->limit_count = 0;
-    store->limit_ids = 0;
+    store->limits.count = 0;
+    store->limits.last_id = 0;
     store->seen_index = 0;
     if (!store->closing && store->options.on_connection != NULL)
         store->options.on_connection(store->options.data, 0, 0);
-    while (store->state == TAKT_AGENT_READY && !takt_list_empty(&store->waiting)) {
-        takt_agent_job *job = TAKT_HOLDER(store->waiting.next, takt_agent_job, link);
+    while (store->state == TAKT_AGENT_READY && !takt_list_empty(&store->jobs.waiting)) {
+        takt_agent_job *job = TAKT_HOLDER(store->jobs.waiting.next, takt_agent_job, link);
         takt_list_remove(&job->link);
         takt_agent_store_ask(store, job);
     }
 }
 
-/* Says how to get an agent where none listens. */
-static void explain(takt_agent_store *store, int code, const char *text, bool connected)
+/* An error text: no agent listens, and how to start one. */
+static void explain(takt_agent_store *store, int code, const char *text)
 {
     takt_error made;
 
-    if (connected || code != TAKT_E_STORE)
+    if (store->heard || code != TAKT_E_STORE)
         takt_fail(&made, code, "agent: %s", text);
     else
         takt_fail(&made, code,
@@ -162,7 +162,8 @@ static void on_lost(void *data, int code, const char *text)
     takt_agent_store *store = data;
     bool was_ready = store->state == TAKT_AGENT_READY;
 
-    explain(store, code, text, was_ready);
+    explain(store, code, text);
+    store->heard = false;
     store->code = code;
     store->state = TAKT_AGENT_DOWN;
     fail_all(store, code);
@@ -201,7 +202,7 @@ static void closed_one(takt_agent_store *store)
     if (--store->left > 0)
         return;
     free_desks(store);
-    free(store->limits);
+    free(store->limits.all);
     free(store);
     if (closed != NULL)
         closed(data);
@@ -223,11 +224,11 @@ static void cancel_all(takt_agent_store *store)
     if (!store->closing || store->left > 0)
         return;
     fail_all(store, TAKT_E_CANCELED);
-    if (!takt_list_empty(&store->answered)) /* they come back first */
+    if (!takt_list_empty(&store->jobs.answered)) /* they come back first */
         return;
     store->left = 3;
     uv_close((uv_handle_t *)&store->timer, on_handle_closed);
-    uv_close((uv_handle_t *)&store->turn, on_handle_closed);
+    uv_close((uv_handle_t *)&store->jobs.turn, on_handle_closed);
     takt_redis_connection_flush(store->connection); /* the last statement */
     takt_redis_connection_close(store->connection);
 }
@@ -239,7 +240,7 @@ static int agent_check(const char *rest, takt_error *error)
 {
     takt_redis_url url;
 
-    return takt_agent_place_parse(&url, rest, error);
+    return takt_agent_url_parse(&url, rest, error);
 }
 
 static int agent_open(takt_store **store, uv_loop_t *loop, const char *rest,
@@ -252,7 +253,7 @@ static int agent_open(takt_store **store, uv_loop_t *loop, const char *rest,
 
     if (opened == NULL)
         return takt_fail(error, TAKT_E_NOMEM, "no memory for a store");
-    code = takt_agent_place_parse(&opened->url, rest, error);
+    code = takt_agent_url_parse(&opened->url, rest, error);
     if (code == 0 && takt_table_init(&opened->desks, uv_hrtime()) < 0)
         code = takt_fail(error, TAKT_E_NOMEM, "no memory for a store");
     if (code < 0)
@@ -262,16 +263,16 @@ static int agent_open(takt_store **store, uv_loop_t *loop, const char *rest,
     opened->options = *options;
     opened->options.name_space = NULL;
     opened->process = getpid();
-    opened->turned = cancel_all;
+    opened->jobs.turned = cancel_all;
     memcpy(opened->name_space, options->name_space, strlen(options->name_space) + 1);
     takt_timeout_begin(&opened->timeout, (uint64_t)timeout_us * 1000, uv_hrtime());
-    uv_gettimeofday(&wall); /* until the agent tells the store's clock */
-    opened->store_offset_us =
+    uv_gettimeofday(&wall); /* until the agent reports the store's clock */
+    opened->clock.store_offset_us =
         (int64_t)(uv_hrtime() / 1000) - (wall.tv_sec * 1000000 + wall.tv_usec);
-    takt_list_init(&opened->jobs);
-    takt_list_init(&opened->waiting);
-    takt_list_init(&opened->answered);
-    takt_list_init(&opened->without_job);
+    takt_list_init(&opened->jobs.all);
+    takt_list_init(&opened->jobs.waiting);
+    takt_list_init(&opened->jobs.answered);
+    takt_list_init(&opened->jobs.without_job);
     opened->connection = takt_redis_connection_open(loop, &opened->url, NULL, NULL,
                                                     opened->timeout.timeout_ns / 1000000 + 1,
                                                     &connection_events, opened);
@@ -280,8 +281,8 @@ static int agent_open(takt_store **store, uv_loop_t *loop, const char *rest,
         goto close_desks;
     }
     uv_timer_init(loop, &opened->timer);
-    uv_idle_init(loop, &opened->turn);
-    opened->timer.data = opened->turn.data = opened;
+    uv_idle_init(loop, &opened->jobs.turn);
+    opened->timer.data = opened->jobs.turn.data = opened;
     *store = &opened->store;
     return 0;
 

@@ -15,6 +15,8 @@
 #include "redis/connection.h"
 #include "store/agent/desk.h"
 
+typedef struct takt_agent_store takt_agent_store;
+
 /* The numbers of a limit, as this connection has stated them to the agent. */
 typedef struct takt_agent_limit {
     char name[TAKT_NAME_SIZE_MAX + 1];
@@ -26,13 +28,37 @@ typedef struct takt_agent_limit {
 typedef struct takt_agent_job {
     takt_store_call *call;
     takt_link order; /* among all jobs, by due_ns */
-    takt_link link;  /* among those that wait for a connection, or that are to be answered */
+    takt_link link;  /* in `waiting` or `answered` */
     int64_t number;  /* of the question; 0: it is none */
     uint64_t due_ns; /* by the clock of timeout.h */
     bool sent;
 } takt_agent_job;
 
-typedef struct takt_agent_store {
+/* The clocks, by the answer to OPEN and later reports. */
+typedef struct takt_agent_clock {
+    int64_t opened_us;       /* when OPEN was sent, by the local clock */
+    int64_t offset_us;       /* local clock - the agent's, no more than it is */
+    int64_t store_offset_us; /* local clock - the store's, no less than it is */
+} takt_agent_clock;
+
+/* Of ask.c: what this connection has stated. */
+typedef struct takt_agent_limits_stated {
+    takt_agent_limit *all;
+    int count, room;
+    int64_t last_id;
+} takt_agent_limits_stated;
+
+/* Of jobs.c. */
+typedef struct takt_agent_jobs {
+    takt_link all;
+    takt_link waiting;     /* for the connection */
+    takt_link without_job; /* calls that fail for lack of memory */
+    takt_link answered;    /* are answered on the loop's next turn */
+    uv_idle_t turn;
+    void (*turned)(takt_agent_store *store); /* calls have come back */
+} takt_agent_jobs;
+
+struct takt_agent_store {
     takt_store store;
     uv_loop_t *loop;
     takt_redis_url url;
@@ -42,35 +68,25 @@ typedef struct takt_agent_store {
     takt_redis_connection *connection;
     int connections; /* the number of the present connection */
     enum { TAKT_AGENT_CONNECTING, TAKT_AGENT_READY, TAKT_AGENT_DOWN } state;
-    int code; /* DOWN: why */
+    bool heard; /* something came on the present connection */
+    int code;   /* DOWN: why */
     char text[TAKT_ERROR_TEXT_SIZE];
 
-    /* clocks, by the answer to OPEN and later reports */
-    int64_t opened_us;       /* when OPEN was sent, by the local clock */
-    int64_t offset_us;       /* local clock - the agent's, no more than it is */
-    int64_t store_offset_us; /* local clock - the store's, no less than it is */
-
+    takt_agent_clock clock;
     takt_table desks;
-    takt_agent_limit *limits;
-    int limit_count, limit_room;
-    int64_t limit_ids;  /* the last id given */
+    takt_agent_limits_stated limits;
     int64_t numbers;    /* the last number of a question */
     int64_t seen_index; /* of the last slot that arrived */
 
-    takt_link jobs;        /* all of them */
-    takt_link waiting;     /* for the connection */
-    takt_link without_job; /* calls that fail for lack of memory */
-    takt_link answered;    /* are answered on the loop's next turn */
-    uv_idle_t turn;
+    takt_agent_jobs jobs;
     uv_timer_t timer; /* when the oldest job is to be given up; keeps the loop alive while there
                          are any */
     takt_timeout timeout;
     bool closing;
-    void (*turned)(struct takt_agent_store *store); /* calls have come back */
-    int left;                                       /* handles to close */
+    int left; /* handles to close */
     void (*closed)(void *data);
     void *data;
-} takt_agent_store;
+};
 
 /* Sends a job's call, or answers it if the agent need not be asked.  The store is ready. */
 void takt_agent_store_ask(takt_agent_store *store, takt_agent_job *job);

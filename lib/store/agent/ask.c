@@ -1,5 +1,5 @@
 /*
- * ask.c: what the store "agent:" sends and what it hears (message.h).
+ * ask.c: the messages of the store "agent:", sent and received (message.h).
  */
 #include "store/agent/agent.h"
 
@@ -20,29 +20,34 @@ static int64_t local_now(void)
 
 /* ---- sending ------------------------------------------------------------------------- */
 
-static bool send_words(takt_agent_store *store, int count, const char *const *words)
+/* Sends words, of which number `at`, the key, has that size. */
+static bool send_words(takt_agent_store *store, int count, const char *const *words, int at,
+                       size_t size)
 {
     size_t sizes[8];
 
     for (int i = 0; i < count; i++)
-        sizes[i] = strlen(words[i]);
+        sizes[i] = i == at ? size : strlen(words[i]);
     return takt_redis_connection_send(store->connection, NULL, count, words, sizes);
 }
 
-/* The desk of a ledger, made if necessary; NULL: no memory. */
-static takt_relay_desk *desk_of(takt_agent_store *store, const char *limit, const char *key)
+/* Whose waiters a claim or a try states; NULL: those of no tenant. */
+static const char *tenant_of(const takt_store_call *call)
 {
-    char name[TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX + 1];
-    size_t name_size = strlen(limit), key_size = strlen(key);
-    takt_entry *entry;
+    return call->claim != NULL ? call->claim->tenant : NULL;
+}
+
+/* The desk of a call's ledger and tenant, made if necessary; NULL: no memory. */
+static takt_relay_desk *desk_of(takt_agent_store *store, const takt_store_call *call)
+{
+    char name[TAKT_RELAY_NAME_MAX];
+    size_t size = takt_relay_write_name(name, call->limit->name, call->key, tenant_of(call));
+    takt_entry *entry = takt_table_find(&store->desks, name, size);
     takt_relay_desk *desk;
 
-    memcpy(name, limit, name_size + 1);
-    memcpy(name + name_size + 1, key, key_size);
-    entry = takt_table_find(&store->desks, name, name_size + 1 + key_size);
     if (entry != NULL)
         return TAKT_HOLDER(entry, takt_relay_desk, entry);
-    desk = takt_relay_desk_new(limit, key);
+    desk = takt_relay_desk_new(call->limit->name, call->key, tenant_of(call));
     if (desk != NULL)
         takt_table_add(&store->desks, &desk->entry);
     return desk;
@@ -50,9 +55,9 @@ static takt_relay_desk *desk_of(takt_agent_store *store, const char *limit, cons
 
 static takt_agent_limit *known_limit(takt_agent_store *store, const char *name)
 {
-    for (int i = 0; i < store->limit_count; i++)
-        if (strcmp(store->limits[i].name, name) == 0)
-            return &store->limits[i];
+    for (int i = 0; i < store->limits.count; i++)
+        if (strcmp(store->limits.all[i].name, name) == 0)
+            return &store->limits.all[i];
     return NULL;
 }
 
@@ -60,21 +65,21 @@ static takt_agent_limit *new_limit(takt_agent_store *store, const char *name)
 {
     takt_agent_limit *limit;
 
-    if (store->limit_count == store->limit_room) {
-        int room = store->limit_room > 0 ? 2 * store->limit_room : 8;
-        takt_agent_limit *grown = realloc(store->limits, (size_t)room * sizeof *grown);
+    if (store->limits.count == store->limits.room) {
+        int room = store->limits.room > 0 ? 2 * store->limits.room : 8;
+        takt_agent_limit *grown = realloc(store->limits.all, (size_t)room * sizeof *grown);
         if (grown == NULL)
             return NULL;
-        store->limits = grown;
-        store->limit_room = room;
+        store->limits.all = grown;
+        store->limits.room = room;
     }
-    limit = &store->limits[store->limit_count++];
+    limit = &store->limits.all[store->limits.count++];
     memset(limit, 0, sizeof *limit);
     memcpy(limit->name, name, strlen(name) + 1);
     return limit;
 }
 
-/* The id of the call's limit, which the agent has been told; 0: no memory. */
+/* The id of the call's limit, after the limit was stated to the agent; 0: no memory. */
 static int64_t tell_limit(takt_agent_store *store, const takt_store_call *call)
 {
     char id[24], numbers[TAKT_RELAY_TEXT_SIZE + 1];
@@ -88,10 +93,10 @@ static int64_t tell_limit(takt_agent_store *store, const takt_store_call *call)
     if (limit == NULL)
         return 0;
     memcpy(&limit->numbers, call->numbers, sizeof limit->numbers);
-    limit->id = ++store->limit_ids;
+    limit->id = ++store->limits.last_id;
     snprintf(id, sizeof id, "%lld", (long long)limit->id);
     numbers[takt_relay_write_numbers(call->numbers, numbers)] = '\0';
-    return send_words(store, 5, words) ? limit->id : 0;
+    return send_words(store, 5, words, -1, 0) ? limit->id : 0;
 }
 
 /* ---- claims -------------------------------------------------------------------------- */
@@ -99,7 +104,8 @@ static int64_t tell_limit(takt_agent_store *store, const takt_store_call *call)
 static void award(takt_agent_store *store, takt_relay_desk *desk, takt_agent_job *job)
 {
     int64_t now_us = local_now();
-    int64_t offset_us = desk->store_offset_us != 0 ? desk->store_offset_us : store->store_offset_us;
+    int64_t offset_us =
+        desk->store_offset_us != 0 ? desk->store_offset_us : store->clock.store_offset_us;
     bool more;
 
     takt_relay_desk_award(desk, job->call, now_us, now_us - offset_us);
@@ -118,7 +124,8 @@ static void award(takt_agent_store *store, takt_relay_desk *desk, takt_agent_job
 static bool send_statement(takt_agent_store *store, takt_relay_desk *desk, bool asks)
 {
     char id[24], text[NUMBERS_SIZE];
-    const char *words[] = {"RELAY", "WANT", id, takt_relay_desk_key(desk), text};
+    size_t size;
+    const char *words[] = {"RELAY", "WANT", id, takt_relay_desk_word(desk, &size), text};
     takt_writer writer = {text, text + sizeof text - 1, false};
 
     desk->seq++;
@@ -126,19 +133,19 @@ static bool send_statement(takt_agent_store *store, takt_relay_desk *desk, bool 
     takt_relay_write(&writer, asks ? desk->seq : 0);
     takt_relay_write(&writer, store->seen_index);
     takt_relay_write(&writer, desk->holding);
+    takt_relay_write(&writer, desk->weight);
     for (int i = 0; i < desk->want_count; i++) {
         takt_relay_write(&writer, desk->wants[i].count);
-        takt_relay_write(&writer, desk->wants[i].cost);
-        takt_relay_write(&writer, desk->wants[i].priority);
+        takt_relay_write_kind(&writer, desk->wants[i].kind);
     }
     *writer.at = '\0';
-    return !writer.full && send_words(store, 5, words);
+    return !writer.full && send_words(store, 5, words, 3, size);
 }
 
 static void ask_claim(takt_agent_store *store, takt_agent_job *job)
 {
     takt_store_call *call = job->call;
-    takt_relay_desk *desk = desk_of(store, call->limit->name, call->key);
+    takt_relay_desk *desk = desk_of(store, call);
     int failed;
     bool asks = false, news;
 
@@ -158,7 +165,7 @@ static void ask_claim(takt_agent_store *store, takt_agent_job *job)
     if (news) {
         desk->id = tell_limit(store, call);
         if (desk->id == 0 || !send_statement(store, desk, asks)) {
-            desk->want_count = 0; /* what the agent believes is not known: it is told again */
+            desk->want_count = 0; /* the agent's state is unknown: it is stated again */
             takt_agent_store_answer(store, job, TAKT_E_NOMEM);
             return;
         }
@@ -194,20 +201,25 @@ static bool ask_policy(takt_agent_store *store, const takt_agent_job *job)
 static bool ask_ledger(takt_agent_store *store, const takt_agent_job *job)
 {
     const takt_store_call *call = job->call;
-    const int64_t numbers[] = {call->op,      call->cost,     call->for_us,
-                               call->slot_us, call->requests, call->actual};
     int64_t limit = tell_limit(store, call);
-    char number[24], id[24], text[160];
+    char number[24], id[24], text[320], name[TAKT_RELAY_NAME_MAX];
+    size_t before = strlen(call->limit->name) + 1;
+    size_t size =
+        takt_relay_write_name(name, call->limit->name, call->key, tenant_of(call)) - before;
     const char *words[] = {
-        "RELAY", "CALL", number, id, call->key, text, call->reason ? call->reason : ""};
+        "RELAY", "CALL", number, id, name + before, text, call->reason ? call->reason : ""};
     takt_writer writer = {text, text + sizeof text - 1, false};
 
     snprintf(number, sizeof number, "%lld", (long long)job->number);
     snprintf(id, sizeof id, "%lld", (long long)limit);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        takt_relay_write(&writer, numbers[i]);
+    takt_relay_write(&writer, call->op);
+    takt_relay_write_amounts(&writer, call->cost, call->more);
+    takt_relay_write(&writer, call->for_us);
+    takt_relay_write(&writer, call->slot_us);
+    takt_relay_write(&writer, call->requests);
+    takt_relay_write_amounts(&writer, call->actual, call->actual_more);
     *writer.at = '\0';
-    return limit != 0 && !writer.full && send_words(store, 7, words);
+    return limit != 0 && !writer.full && send_words(store, 7, words, 4, size);
 }
 
 void takt_agent_store_ask(takt_agent_store *store, takt_agent_job *job)
@@ -255,7 +267,7 @@ static int64_t number_of(const message *said, int at)
     return reader.bad ? 0 : number;
 }
 
-/* The clock of a server of the store, as the agent read it before it sent what has just arrived. */
+/* The clock of a server of the store, as the agent read it before it sent this message. */
 static void hear_clock(int64_t *offset_us, int64_t store_us)
 {
     if (store_us > 0)
@@ -270,23 +282,23 @@ static bool hear_open(takt_agent_store *store, const message *said)
 
     if (reader.bad)
         return false;
-    store->offset_us = store->opened_us - agent_us;
-    hear_clock(&store->store_offset_us, store_us);
+    store->clock.offset_us = store->clock.opened_us - agent_us;
+    hear_clock(&store->clock.store_offset_us, store_us);
     return true;
 }
 
 /* The desk that a message names; NULL: it is of an older statement and there is nothing to say. */
 static takt_relay_desk *named_desk(takt_agent_store *store, const message *said)
 {
-    const char *limit = said->words[1]->text, *key = said->words[2]->text;
-    char name[TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX + 1];
+    const char *limit = said->words[1]->text;
+    char name[TAKT_RELAY_NAME_MAX];
     takt_entry *entry;
-    size_t limit_size = strlen(limit), key_size = strlen(key);
+    size_t limit_size = strlen(limit), key_size = said->words[2]->size;
 
-    if (limit_size > TAKT_NAME_SIZE_MAX || key_size > TAKT_KEY_SIZE_MAX)
+    if (limit_size > TAKT_NAME_SIZE_MAX || key_size > TAKT_RELAY_KEY_MAX)
         return NULL;
     memcpy(name, limit, limit_size + 1);
-    memcpy(name + limit_size + 1, key, key_size);
+    memcpy(name + limit_size + 1, said->words[2]->text, key_size);
     entry = takt_table_find(&store->desks, name, limit_size + 1 + key_size);
     return entry != NULL ? TAKT_HOLDER(entry, takt_relay_desk, entry) : NULL;
 }
@@ -316,13 +328,27 @@ static bool hear_slots(takt_relay_desk *desk, takt_reader *reader)
     while (!reader->bad && reader->at < reader->end) {
         takt_relay_slot slot;
         slot.slot_us = takt_relay_read(reader, 0, INT64_MAX);
-        slot.cost = (int32_t)takt_relay_read(reader, 1, TAKT_COST_MAX);
-        slot.priority = (int32_t)takt_relay_read(reader, 0, TAKT_PRIORITY_MAX);
+        slot.kind = takt_relay_read_kind(reader);
         slot.fence = takt_relay_read(reader, 0, INT64_MAX);
         if (!reader->bad && !takt_relay_desk_arrived(desk, &slot))
             return false;
     }
     return !reader->bad;
+}
+
+/* Slots have come for a ledger without a desk: the last waiter left while they were under way. The
+ * agent holds their permits until it knows that this program does not. */
+static bool send_back(takt_agent_store *store, const message *said)
+{
+    char id[24], text[80];
+    const takt_agent_limit *limit = known_limit(store, said->words[1]->text);
+    const char *words[] = {"RELAY", "WANT", id, said->words[2]->text, text};
+
+    if (limit == NULL)
+        return true;
+    snprintf(id, sizeof id, "%lld", (long long)limit->id);
+    snprintf(text, sizeof text, "0 %lld 0 0 ", (long long)store->seen_index);
+    return send_words(store, 5, words, 3, said->words[2]->size);
 }
 
 static bool hear_report(takt_agent_store *store, const message *said)
@@ -346,12 +372,12 @@ static bool hear_report(takt_agent_store *store, const message *said)
     if (!hear_slots(heard, &reader))
         return false;
     store->seen_index = takt_max(store->seen_index, index);
-    hear_clock(&store->store_offset_us, store_us);
+    hear_clock(&store->clock.store_offset_us, store_us);
     if (desk == NULL)
-        return true;
+        return stranger.slot_count == 0 || send_back(store, said);
     hear_clock(&desk->store_offset_us, store_us);
-    desk->leased_until_us = leased_us > 0 ? leased_us + store->offset_us : 0;
-    desk->heard_us = agent_us + store->offset_us;
+    desk->leased_until_us = leased_us > 0 ? leased_us + store->clock.offset_us : 0;
+    desk->heard_us = agent_us + store->clock.offset_us;
     desk->outdated =
         said->words[4]->size > 0 &&
         takt_relay_read_numbers(&desk->newer, said->words[4]->text, said->words[4]->size);
@@ -402,8 +428,9 @@ static void fill_award(takt_agent_store *store, takt_store_call *call, int64_t f
                        int64_t leased_us)
 {
     takt_award *award = call->award;
-    takt_relay_desk *desk = desk_of(store, call->limit->name, call->key);
+    takt_relay_desk *desk = desk_of(store, call);
     int64_t lease_us = call->numbers->lease_us;
+    takt_more more;
 
     memset(award, 0, offsetof(takt_award, runs));
     award->now_us = call->standing.now_us;
@@ -413,13 +440,15 @@ static void fill_award(takt_agent_store *store, takt_store_call *call, int64_t f
     award->holding = call->claim->holding;
     if (leased_us > 0)
         award->lease_spent_us =
-            takt_max(local_now() + lease_us - (leased_us + store->offset_us), 0);
+            takt_max(local_now() + lease_us - (leased_us + store->clock.offset_us), 0);
     if (call->status != 0)
         return;
     award->holding++;
     award->fence = fence;
     award->run_count = 1;
-    award->runs[0] = (takt_run){{call->standing.now_us, 0}, {0, 0}, 1, 1, (int32_t)call->cost, 0};
+    for (int i = 0; i < TAKT_MORE_MAX; i++)
+        more.of[i] = (int32_t)call->more[i];
+    award->runs[0] = takt_run_at(call->standing.now_us, 1, (int32_t)call->cost, more);
     if (desk != NULL) {
         takt_relay_desk_renew(desk, store->connections);
         desk->holding++;
@@ -471,12 +500,27 @@ static message read_message(const takt_reply *reply)
     return said;
 }
 
+/* Leaves an agent that refuses this program, or something else that listens at its socket. */
+static void leave(takt_agent_store *store, const takt_reply *reply)
+{
+    static const char closing[] = "CLOSING ", unknown[] = "ERR unknown command";
+    bool is_error = reply->type == TAKT_REPLY_ERROR;
+    const char *text = is_error ? reply->text : unknown, *sentence = strchr(text, ' ');
+    bool passes = store->state == TAKT_AGENT_READY || strncmp(text, closing, 8) == 0;
+
+    if (strncmp(text, unknown, sizeof unknown - 1) == 0)
+        sentence = " this is no agent: name the socket of one, or start takt-agent there";
+    takt_redis_connection_leave(store->connection, true,
+                                passes ? TAKT_E_STORE : TAKT_E_STORE_ACCESS,
+                                sentence != NULL ? sentence + 1 : text);
+}
+
 bool takt_agent_store_hear(takt_agent_store *store, const takt_reply *reply)
 {
     message said = read_message(reply);
-    char text[200] = "its answer is not that of an agent: is it one?";
     bool understood = false, opened = false;
 
+    store->heard = true;
     if (is_word(&said, 0, "report") && said.count == 5)
         understood = hear_report(store, &said);
     else if (is_word(&said, 0, "answer") && said.count == 5)
@@ -485,10 +529,8 @@ bool takt_agent_store_hear(takt_agent_store *store, const takt_reply *reply)
         understood = hear_fail(store, &said);
     else if (is_word(&said, 0, "open") && said.count == 2)
         understood = opened = hear_open(store, &said);
-    else if (reply->type == TAKT_REPLY_ERROR)
-        snprintf(text, sizeof text, "%.*s", (int)takt_min((int64_t)reply->size, 190), reply->text);
     if (!understood)
-        takt_redis_connection_leave(store->connection, true, TAKT_E_STORE, text);
+        leave(store, reply);
     return opened;
 }
 

@@ -8,16 +8,16 @@
 
 #include "base/integers.h"
 
-takt_relay_desk *takt_relay_desk_new(const char *limit, const char *key)
+takt_relay_desk *takt_relay_desk_new(const char *limit, const char *key, const char *tenant)
 {
-    size_t name_size = strlen(limit), size = name_size + 1 + strlen(key);
+    char name[TAKT_RELAY_NAME_MAX];
+    size_t size = takt_relay_write_name(name, limit, key, tenant);
     takt_relay_desk *desk = calloc(1, sizeof *desk + size + 1);
 
     if (desk == NULL)
         return NULL;
-    memcpy(desk->key, limit, name_size + 1);
-    memcpy(desk->key + name_size + 1, key, strlen(key) + 1);
-    desk->name_size = name_size;
+    memcpy(desk->key, name, size);
+    desk->name_size = strlen(limit);
     desk->entry.key = desk->key;
     desk->entry.size = size;
     return desk;
@@ -33,6 +33,12 @@ const char *takt_relay_desk_key(const takt_relay_desk *desk)
     return desk->key + desk->name_size + 1;
 }
 
+const char *takt_relay_desk_word(const takt_relay_desk *desk, size_t *size)
+{
+    *size = desk->entry.size - desk->name_size - 1;
+    return desk->key + desk->name_size + 1;
+}
+
 void takt_relay_desk_renew(takt_relay_desk *desk, int connection)
 {
     if (desk->connection == connection)
@@ -42,6 +48,7 @@ void takt_relay_desk_renew(takt_relay_desk *desk, int connection)
     desk->id = desk->holding = desk->refused = desk->next_slot_us = 0;
     desk->leased_until_us = desk->heard_us = 0;
     desk->want_count = desk->slot_count = desk->failed = 0;
+    desk->weight = 0;
     desk->outdated = false;
 }
 
@@ -49,20 +56,19 @@ void takt_relay_desk_renew(takt_relay_desk *desk, int connection)
 
 /* Adds waiters to their class.  More classes than a statement has room for come with a later
  * claim. */
-static void add(takt_relay_class *classes, int *count, int64_t waiters, int32_t cost,
-                int32_t priority)
+static void add(takt_relay_class *classes, int *count, int64_t waiters, takt_relay_kind kind)
 {
-    takt_relay_class *class = takt_relay_find(classes, *count, cost, priority);
+    takt_relay_class *class = takt_relay_find(classes, *count, kind);
 
     if (class == NULL && *count < TAKT_RELAY_CLASSES_MAX) {
         class = &classes[(*count)++];
-        *class = (takt_relay_class){0, cost, priority};
+        *class = (takt_relay_class){0, kind};
     }
     if (class != NULL)
         class->count += waiters;
 }
 
-/* The waiters that the claim states, without those whose slots have arrived. */
+/* The waiters in the claim, without those whose slots have arrived. */
 static int count_wants(const takt_relay_desk *desk, const takt_claim *claim,
                        takt_relay_class *classes)
 {
@@ -72,13 +78,13 @@ static int count_wants(const takt_relay_desk *desk, const takt_claim *claim,
     for (int i = 0; i < claim->want_count; i++) {
         const takt_want *want = &claim->wants[i];
         unlisted -= want->count;
-        add(classes, &count, want->count, want->cost, want->priority);
+        add(classes, &count, want->count,
+            (takt_relay_kind){want->cost, want->more, want->priority});
     }
     if (unlisted > 0 && count > 0)
         classes[count - 1].count += unlisted;
     for (int i = 0; i < desk->slot_count; i++) {
-        takt_relay_class *class =
-            takt_relay_find(classes, count, desk->slots[i].cost, desk->slots[i].priority);
+        takt_relay_class *class = takt_relay_find(classes, count, desk->slots[i].kind);
         if (class != NULL && class->count > 0)
             class->count--;
     }
@@ -96,7 +102,7 @@ static bool is_believed(takt_relay_desk *desk, const takt_relay_class *classes, 
         believed += desk->wants[i].count > 0;
     for (int i = 0; i < count; i++) {
         const takt_relay_class *class =
-            takt_relay_find(desk->wants, desk->want_count, classes[i].cost, classes[i].priority);
+            takt_relay_find(desk->wants, desk->want_count, classes[i].kind);
         if (class == NULL || class->count != classes[i].count)
             return false;
     }
@@ -110,24 +116,26 @@ bool takt_relay_desk_state(takt_relay_desk *desk, const takt_store_call *call, i
     takt_relay_class classes[TAKT_RELAY_CLASSES_MAX];
     int count = count_wants(desk, claim, classes);
     int64_t holding = (desk->lost ? 0 : claim->holding) + desk->slot_count;
+    int64_t weight = claim->tenant != NULL ? claim->tenant_weight : 0;
     bool news;
 
     if (call->numbers->concurrency == 0)
         holding = 0;
-    news = holding != desk->holding || !is_believed(desk, classes, count);
+    news = holding != desk->holding || !is_believed(desk, classes, count) ||
+           (weight != desk->weight && count > 0);
     *asks = claim->newcomers > 0 && call->numbers->max_waiting > 0 && news;
-    /* the lease is as old as what was heard of it */
+    /* the lease begins with the last report of it */
     *asks |= holding > 0 && now_us > desk->heard_us + call->numbers->lease_us / 4;
     memcpy(desk->wants, classes, (size_t)count * sizeof *classes);
     desk->want_count = count;
     desk->holding = holding;
+    desk->weight = weight;
     return news || *asks;
 }
 
 bool takt_relay_desk_arrived(takt_relay_desk *desk, const takt_relay_slot *slot)
 {
-    takt_relay_class *class =
-        takt_relay_find(desk->wants, desk->want_count, slot->cost, slot->priority);
+    takt_relay_class *class = takt_relay_find(desk->wants, desk->want_count, slot->kind);
 
     if (desk->slot_count == TAKT_RELAY_SLOTS_MAX)
         return false;
@@ -150,7 +158,7 @@ static int give(takt_relay_desk *desk, takt_award *award)
         const takt_relay_slot *slot = &desk->slots[given];
         if (given > 0 && slot->fence != desk->slots[0].fence + (slot->fence > 0 ? given : 0))
             break;
-        award->runs[given++] = (takt_run){{slot->slot_us, 0}, {0, 0}, 1, 1, slot->cost, 0};
+        award->runs[given++] = takt_run_at(slot->slot_us, 1, slot->kind.cost, slot->kind.more);
     }
     award->run_count = given;
     award->fence = given > 0 ? desk->slots[0].fence : 0;
@@ -172,7 +180,7 @@ void takt_relay_desk_award(takt_relay_desk *desk, takt_store_call *call, int64_t
     for (int i = 0; i < desk->want_count; i++) {
         waiting += desk->wants[i].count;
         if (desk->wants[i].count > 0)
-            award->in_line |= 1U << desk->wants[i].priority;
+            award->in_line |= 1U << desk->wants[i].kind.priority;
     }
     award->next_slot_at_us = waiting > 0 ? desk->next_slot_us : store_us;
     award->blocked_until_us = desk->blocked_until_us;

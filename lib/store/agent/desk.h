@@ -14,7 +14,7 @@
 #include "store/store.h"
 
 typedef struct takt_relay_desk {
-    takt_entry entry;          /* its key: the limit's name, a NUL and the key */
+    takt_entry entry;          /* its key: takt_relay_write_name */
     int64_t id;                /* of the limit's numbers at the agent; 0: not stated yet */
     int connection;            /* the number of the connection of the last statement */
     takt_store_call *claiming; /* a claim that waits for the agent's report; NULL: none */
@@ -24,6 +24,7 @@ typedef struct takt_relay_desk {
     takt_relay_class wants[TAKT_RELAY_CLASSES_MAX];
     int want_count;
     int64_t holding;
+    int64_t weight; /* of the tenant; 0: the limit has none */
 
     /* What the agent has said. */
     takt_relay_slot slots[TAKT_RELAY_SLOTS_MAX]; /* arrived and not in an award yet */
@@ -42,18 +43,21 @@ typedef struct takt_relay_desk {
 } takt_relay_desk;
 
 /* NULL: no memory. */
-takt_relay_desk *takt_relay_desk_new(const char *limit, const char *key);
+takt_relay_desk *takt_relay_desk_new(const char *limit, const char *key, const char *tenant);
 
 const char *takt_relay_desk_limit(const takt_relay_desk *desk);
 const char *takt_relay_desk_key(const takt_relay_desk *desk);
+
+/* The word KEY of messages (message.h), which is *size bytes long. */
+const char *takt_relay_desk_word(const takt_relay_desk *desk, size_t *size);
 
 /* Another connection was made, with that number: the agent knows nothing, and the permits held are
  * lost. */
 void takt_relay_desk_renew(takt_relay_desk *desk, int connection);
 
 /*
- * Compares a claim with what the agent believes, which is then as the claim says.  Returns whether
- * the agent is to be told.  *asks: the claim needs the agent's report.
+ * Compares a claim with the agent's state, which then becomes that of the claim. Returns whether
+ * the agent needs a message. *asks: the claim needs the agent's report.
  */
 bool takt_relay_desk_state(takt_relay_desk *desk, const takt_store_call *call, int64_t now_us,
                            bool *asks);
@@ -61,11 +65,11 @@ bool takt_relay_desk_state(takt_relay_desk *desk, const takt_store_call *call, i
 /* A slot has arrived.  False: more than asked for. */
 bool takt_relay_desk_arrived(takt_relay_desk *desk, const takt_relay_slot *slot);
 
-/* Answers a claim with what is here, at that instant of the store's clock. */
+/* Answers a claim with the slots that have arrived, at that instant of the store's clock. */
 void takt_relay_desk_award(takt_relay_desk *desk, takt_store_call *call, int64_t now_us,
                            int64_t store_us);
 
-/* Whether nothing is known that the next claim would need. */
+/* Whether the desk has no state that the next claim needs. */
 bool takt_relay_desk_is_idle(const takt_relay_desk *desk);
 
 #endif

@@ -17,8 +17,9 @@ static void on_turn(uv_idle_t *turn)
 
     takt_list_init(&answered);
     takt_list_init(&failed);
-    takt_list_move(&answered, &store->answered); /* calls that done() submits wait for a turn */
-    takt_list_move(&failed, &store->without_job);
+    takt_list_move(&answered,
+                   &store->jobs.answered); /* calls that done() submits wait for a turn */
+    takt_list_move(&failed, &store->jobs.without_job);
     uv_idle_stop(turn);
     while (!takt_list_empty(&failed)) {
         takt_store_call *call = TAKT_HOLDER(failed.next, takt_store_call, link);
@@ -32,7 +33,7 @@ static void on_turn(uv_idle_t *turn)
         free(job);
         call->done(call);
     }
-    store->turned(store);
+    store->jobs.turned(store);
 }
 
 void takt_agent_store_answer(takt_agent_store *store, takt_agent_job *job, int status)
@@ -42,19 +43,19 @@ void takt_agent_store_answer(takt_agent_store *store, takt_agent_job *job, int s
     job->call->status = status;
     if (status == 0 || status == TAKT_E_NO_SLOT)
         store->store.trouble = NULL;
-    takt_list_append(&store->answered, &job->link);
+    takt_list_append(&store->jobs.answered, &job->link);
     takt_agent_store_turn(store);
 }
 
 void takt_agent_store_turn(takt_agent_store *store)
 {
-    uv_idle_start(&store->turn, on_turn);
+    uv_idle_start(&store->jobs.turn, on_turn);
 }
 
 takt_agent_job *takt_agent_store_job_of(const takt_agent_store *store, const takt_store_call *call,
                                         int64_t number)
 {
-    for (takt_link *at = store->jobs.next; at != &store->jobs; at = at->next) {
+    for (takt_link *at = store->jobs.all.next; at != &store->jobs.all; at = at->next) {
         takt_agent_job *job = TAKT_HOLDER(at, takt_agent_job, order);
         if (call != NULL ? job->call == call : job->number == number)
             return job;

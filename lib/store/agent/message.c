@@ -5,15 +5,47 @@
 
 #include <string.h>
 
+#include "base/no_pages.h"
 #include "core/ledger_text.h"
 
-takt_relay_class *takt_relay_find(takt_relay_class *classes, int count, int32_t cost,
-                                  int32_t priority)
+takt_relay_class *takt_relay_find(takt_relay_class *classes, int count, takt_relay_kind kind)
 {
     for (int i = 0; i < count; i++)
-        if (classes[i].cost == cost && classes[i].priority == priority)
+        if (takt_relay_alike(classes[i].kind, kind))
             return &classes[i];
     return NULL;
+}
+
+size_t takt_relay_write_name(char *name, const char *limit, const char *key, const char *tenant)
+{
+    char *at = stpcpy(name, limit) + 1;
+    size_t key_size = strlen(key), tenant_size = tenant != NULL ? strlen(tenant) : 0;
+
+    memcpy(at, key, key_size);
+    at += key_size;
+    if (tenant_size > 0) {
+        *at++ = '\0';
+        memcpy(at, tenant, tenant_size);
+    }
+    return (size_t)(at - name) + tenant_size;
+}
+
+bool takt_relay_is_key(const char *key, size_t size)
+{
+    const char *end = memchr(key, '\0', size);
+    size_t key_size = end != NULL ? (size_t)(end - key) : size;
+    size_t tenant_size = end != NULL ? size - key_size - 1 : 0;
+
+    return key_size <= TAKT_KEY_SIZE_MAX && tenant_size <= TAKT_TENANT_SIZE_MAX &&
+           (end == NULL || (tenant_size > 0 && memchr(end + 1, '\0', tenant_size) == NULL));
+}
+
+const char *takt_relay_tenant(const char *name, size_t size)
+{
+    size_t before = strlen(name) + 1;
+
+    before += strlen(name + before);
+    return before < size ? name + before + 1 : "";
 }
 
 void takt_relay_write(takt_writer *writer, int64_t value)
@@ -30,31 +62,61 @@ int64_t takt_relay_read(takt_reader *reader, int64_t min, int64_t max)
     return value;
 }
 
+void takt_relay_write_amounts(takt_writer *writer, int64_t cost, const int64_t *more)
+{
+    int count = TAKT_MORE_MAX;
+
+    while (count > 0 && more[count - 1] == 0)
+        count--;
+    takt_write_int(writer, cost);
+    for (int i = 0; i < count; i++) {
+        takt_write_char(writer, '/');
+        takt_write_int(writer, more[i]);
+    }
+    takt_write_char(writer, ' ');
+}
+
+int64_t takt_relay_read_amounts(takt_reader *reader, int64_t min, int64_t max, int64_t *more)
+{
+    int64_t cost = takt_read_int(reader, min, max);
+
+    for (int i = 0; i < TAKT_MORE_MAX; i++) {
+        more[i] = 0;
+        if (reader->bad || reader->at == reader->end || *reader->at != '/')
+            continue;
+        takt_read_char(reader, '/');
+        more[i] = takt_read_int(reader, min < 0 ? min : 0, max);
+    }
+    takt_read_char(reader, ' ');
+    return cost;
+}
+
+void takt_relay_write_kind(takt_writer *writer, takt_relay_kind kind)
+{
+    int64_t more[TAKT_MORE_MAX];
+
+    for (int i = 0; i < TAKT_MORE_MAX; i++)
+        more[i] = kind.more.of[i];
+    takt_relay_write_amounts(writer, kind.cost, more);
+    takt_relay_write(writer, kind.priority);
+}
+
+takt_relay_kind takt_relay_read_kind(takt_reader *reader)
+{
+    int64_t more[TAKT_MORE_MAX];
+    takt_relay_kind kind = {.cost =
+                                (int32_t)takt_relay_read_amounts(reader, 1, TAKT_COST_MAX, more)};
+
+    for (int i = 0; i < TAKT_MORE_MAX; i++)
+        kind.more.of[i] = (int32_t)more[i];
+    kind.priority = (int32_t)takt_relay_read(reader, 0, TAKT_PRIORITY_MAX);
+    return kind;
+}
+
 /* ---- numbers ------------------------------------------------------------------------- */
 
-/* Numbers are read without the pages of logs. */
-static void *get_nothing(takt_pages *pages, int book, int64_t number, takt_page_use use)
-{
-    (void)book;
-    (void)number;
-    (void)use;
-    return takt_pages_fail(pages, TAKT_PAGES_DAMAGED);
-}
-
-static void drop_nothing(takt_pages *pages, int book, int64_t number)
-{
-    (void)pages;
-    (void)book;
-    (void)number;
-}
-
-static void clear_nothing(takt_pages *pages)
-{
-    (void)pages;
-}
-
-/* The text of a ledger at rest says all numbers if it has a revision: it gets one more than
- * theirs. */
+/* The text of a ledger at rest has all numbers only if it has a revision, so the revision is
+ * written plus one. */
 size_t takt_relay_write_numbers(const takt_numbers *numbers, char *text)
 {
     takt_numbers told = *numbers;
@@ -67,10 +129,11 @@ size_t takt_relay_write_numbers(const takt_numbers *numbers, char *text)
 
 bool takt_relay_read_numbers(takt_numbers *numbers, const char *text, size_t size)
 {
-    takt_pages nowhere = {.get = get_nothing, .drop_below = drop_nothing, .clear = clear_nothing};
+    takt_pages nowhere;
     takt_ledger ledger = {.pages = &nowhere}; /* no room for places: the text has none */
     takt_numbers none = {.lookahead_us = TAKT_LOOKAHEAD_US, .lease_us = TAKT_LEASE_US}, read;
 
+    takt_no_pages_init(&nowhere);
     if (takt_ledger_decode(&ledger, &none, &read, 0, text, size) < 0 || ledger.numbers != &read ||
         read.revision < 1)
         return false;

@@ -3,14 +3,18 @@
  *
  * Both sides send arrays of strings (RESP2).  The client sends commands that begin with RELAY; all
  * that the agent sends is unasked, as after SUBSCRIBE.  Numbers are decimal; a space follows each.
+ * With a tenant KEY is the key, a NUL and the tenant's name.  COST and ACTUAL are amounts of the
+ * limit's units: what they are of the first one, and after slashes of the further units that rules
+ * count (1500/20).
  *
  *     RELAY OPEN VERSION NAMESPACE
  *     RELAY LIMIT ID NAME NUMBERS         the numbers of a limit, under an id of this connection
- *     RELAY WANT ID KEY "SEQ SEEN HOLDING [COUNT COST PRIORITY]..."
+ *     RELAY WANT ID KEY "SEQ SEEN HOLDING WEIGHT [COUNT COST PRIORITY]..."
  *                                         the waiters without a slot, and the permits held: a
  *                                         situation, as in a claim.  SEQ above 0 asks for a report
  *                                         when the store has counted the waiters.  SEEN is the
- *                                         highest slot's index that has arrived
+ *                                         highest slot's index that has arrived.  WEIGHT is the
+ *                                         tenant's, if any wait; 0: the limit has no tenants
  *     RELAY CALL NUMBER ID KEY "OP COST FOR SLOT REQUESTS ACTUAL" REASON
  *     RELAY POLICY NUMBER "VERSION AT"    reads the stored policy
  *     RELAY APPLY NUMBER "VERSION AT" CHANGE TEXT
@@ -32,33 +36,62 @@
 #include "base/text.h"
 #include "core/numbers.h"
 
-#define TAKT_RELAY_VERSION     1
+#define TAKT_RELAY_VERSION     2
 #define TAKT_RELAY_TEXT_SIZE   8192 /* of any message's numbers, and of a limit's */
 #define TAKT_RELAY_SLOTS_MAX   64   /* in one report */
 #define TAKT_RELAY_CLASSES_MAX 64   /* costs and priorities in one statement */
+#define TAKT_RELAY_KEY_MAX     (TAKT_KEY_SIZE_MAX + 1 + TAKT_TENANT_SIZE_MAX)
+#define TAKT_RELAY_NAME_MAX    (TAKT_NAME_SIZE_MAX + 1 + TAKT_RELAY_KEY_MAX)
+
+/* What makes waiters alike: a ticket or a slot for one of them suits each. */
+typedef struct takt_relay_kind {
+    int32_t cost;
+    takt_more more;
+    int32_t priority;
+} takt_relay_kind;
 
 /* Alike waiters of one ledger. */
 typedef struct takt_relay_class {
     int64_t count;
-    int32_t cost;
-    int32_t priority;
+    takt_relay_kind kind;
 } takt_relay_class;
 
 /* A due slot that the agent hands to a client. */
 typedef struct takt_relay_slot {
     int64_t slot_us;
-    int32_t cost;
-    int32_t priority;
+    takt_relay_kind kind;
     int64_t fence;
 } takt_relay_slot;
 
-/* The class of that cost and priority among `count`; NULL: there is none. */
-takt_relay_class *takt_relay_find(takt_relay_class *classes, int count, int32_t cost,
-                                  int32_t priority);
+static inline bool takt_relay_alike(takt_relay_kind a, takt_relay_kind b)
+{
+    return a.cost == b.cost && a.priority == b.priority && takt_more_same(a.more, b.more);
+}
+
+/* The class of that kind among `count`; NULL: there is none. */
+takt_relay_class *takt_relay_find(takt_relay_class *classes, int count, takt_relay_kind kind);
+
+/* A limit's name, a NUL and KEY, in TAKT_RELAY_NAME_MAX bytes; returns its length.  tenant NULL or
+ * "": none. */
+size_t takt_relay_write_name(char *name, const char *limit, const char *key, const char *tenant);
+
+/* Whether a word is a KEY; NULs as in the texts of a name. */
+bool takt_relay_is_key(const char *key, size_t size);
+
+/* The tenant in a name of that size; "": none. */
+const char *takt_relay_tenant(const char *name, size_t size);
 
 /* A number of a text, and the space behind it. */
 void takt_relay_write(takt_writer *writer, int64_t value);
 int64_t takt_relay_read(takt_reader *reader, int64_t min, int64_t max);
+
+/* Amounts of a text, and the space behind them. */
+void takt_relay_write_amounts(takt_writer *writer, int64_t cost, const int64_t *more);
+int64_t takt_relay_read_amounts(takt_reader *reader, int64_t min, int64_t max, int64_t *more);
+
+/* The same of a kind, with its priority. */
+void takt_relay_write_kind(takt_writer *writer, takt_relay_kind kind);
+takt_relay_kind takt_relay_read_kind(takt_reader *reader);
 
 /* The numbers of a limit as a text, in TAKT_RELAY_TEXT_SIZE bytes; returns its length. */
 size_t takt_relay_write_numbers(const takt_numbers *numbers, char *text);

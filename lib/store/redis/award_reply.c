@@ -5,7 +5,9 @@
 
 #include <string.h>
 
+#include "base/no_pages.h"
 #include "core/ledger_text.h"
+#include "core/tenants.h"
 #include "store/redis/protocol.h"
 
 /* Reads the values of a reply's array in order. */
@@ -61,6 +63,28 @@ static int64_t waiters(const takt_claim *claim)
     return listed > claim->waiting ? listed : claim->waiting;
 }
 
+/* Reads what each slot of a run is for: its cost, or a text that has further amounts as well, as
+ * the claim wrote them. */
+static void read_cost(struct cursor *cursor, takt_run *run)
+{
+    const takt_reply *text;
+    takt_reader reader;
+
+    run->more = TAKT_NO_MORE;
+    if (cursor->left == 0 || cursor->at->type != TAKT_REPLY_STRING) {
+        run->cost = (int32_t)read_int(cursor, 1, TAKT_COST_MAX);
+        return;
+    }
+    text = read_text(cursor);
+    reader = (takt_reader){text->text, text->text + text->size, false};
+    run->cost = (int32_t)takt_read_int(&reader, 1, TAKT_COST_MAX);
+    for (int i = 0; i < TAKT_MORE_MAX && (i == 0 || reader.at < reader.end); i++) {
+        takt_read_char(&reader, '/');
+        run->more.of[i] = (int32_t)takt_read_int(&reader, 0, TAKT_COST_MAX);
+    }
+    cursor->bad |= !takt_read_done(&reader);
+}
+
 /* Reads a run of slots for at most `left` waiters; each slot must fit into a number. */
 static void read_run(struct cursor *cursor, takt_run *run, int64_t *left)
 {
@@ -70,7 +94,7 @@ static void read_run(struct cursor *cursor, takt_run *run, int64_t *left)
     run->step.parts = read_int(cursor, 0, TAKT_RULE_LIMIT_MAX - 1);
     run->whole = read_int(cursor, 1, TAKT_RULE_LIMIT_MAX);
     run->count = read_int(cursor, 1, TAKT_ROOM_MAX);
-    run->cost = (int32_t)read_int(cursor, 1, TAKT_COST_MAX);
+    read_cost(cursor, run);
     if (cursor->bad)
         return;
     cursor->bad = run->first.parts >= run->whole || run->step.parts >= run->whole ||
@@ -79,34 +103,14 @@ static void read_run(struct cursor *cursor, takt_run *run, int64_t *left)
     *left -= run->count;
 }
 
-/* Numbers are read without the pages of logs. */
-static void *get_nothing(takt_pages *pages, int book, int64_t number, takt_page_use use)
-{
-    (void)book;
-    (void)number;
-    (void)use;
-    return takt_pages_fail(pages, TAKT_PAGES_DAMAGED);
-}
-
-static void drop_nothing(takt_pages *pages, int book, int64_t number)
-{
-    (void)pages;
-    (void)book;
-    (void)number;
-}
-
-static void clear_nothing(takt_pages *pages)
-{
-    (void)pages;
-}
-
 /* Reads the valid numbers, if they are newer than the caller's. */
 static void read_newer(struct cursor *cursor, const takt_store_call *call, takt_award *award)
 {
     const takt_reply *text = read_text(cursor);
-    takt_pages nowhere = {.get = get_nothing, .drop_below = drop_nothing, .clear = clear_nothing};
+    takt_pages nowhere;
     takt_ledger ledger = {.pages = &nowhere}; /* no room for places: the text has none */
 
+    takt_no_pages_init(&nowhere);
     if (cursor->bad)
         return;
     if (!award->outdated) {
@@ -137,6 +141,7 @@ static void read_award(struct cursor *cursor, takt_store_call *call, int64_t fla
     award->outdated = flags & TAKT_FLAG_OUTDATED;
     award->news = flags & TAKT_FLAG_NEWS;
     award->taken = flags & TAKT_FLAG_TAKEN;
+    award->parked = flags & TAKT_FLAG_PARKED;
     award->uncontended = false;
     award->now_us = read_int(cursor, 0, TAKT_EXACT_MAX);
     award->claim_again_at_us = read_time(cursor);
@@ -161,14 +166,13 @@ static void read_award(struct cursor *cursor, takt_store_call *call, int64_t fla
     call->status = 0;
 }
 
-/* Gives a slot to the only waiter; nobody else is in line. False: the claim was for something
- * else. */
+/* Gives a slot to the only waiter; the line is empty. False: the claim was for something else. */
 static bool give_one(takt_store_call *call, int64_t now_us, int64_t next_slot_us, int64_t slot_us)
 {
     const takt_claim *claim = call->claim;
     takt_award *award = call->award;
 
-    award->stale = award->outdated = award->news = award->taken = false;
+    award->stale = award->outdated = award->news = award->taken = award->parked = false;
     award->uncontended = true;
     award->now_us = now_us;
     award->next_slot_at_us = next_slot_us;
@@ -179,7 +183,7 @@ static bool give_one(takt_store_call *call, int64_t now_us, int64_t next_slot_us
     award->holding = award->lease_spent_us = award->fence = award->reuses = 0;
     award->wake_count = 0;
     award->run_count = 1;
-    award->runs[0] = (takt_run){{slot_us, 0}, {0, 0}, 1, 1, claim->wants[0].cost, 0};
+    award->runs[0] = takt_run_at(slot_us, 1, claim->wants[0].cost, claim->wants[0].more);
     call->status = 0;
     return claim->want_count == 1 && claim->wants[0].count == 1 && claim->waiting == 1;
 }
@@ -193,7 +197,7 @@ static bool read_short_award(struct cursor *cursor, takt_store_call *call)
     return !cursor->bad && give_one(call, now_us, next_slot_us, slot_us);
 }
 
-/* The shortest award: one number, which is the present time, the slot and the next slot. */
+/* The shortest award: one number for the present time, the slot and the next slot. */
 static bool read_number(const takt_reply *reply, takt_store_call *call)
 {
     return call->op == TAKT_OP_CLAIM && reply->integer >= 0 && reply->integer <= TAKT_EXACT_MAX &&
@@ -206,22 +210,24 @@ static bool read_number(const takt_reply *reply, takt_store_call *call)
 static void read_try(struct cursor *cursor, takt_store_call *call, int64_t flags)
 {
     takt_award *award = call->award;
+    takt_more more;
 
+    for (int i = 0; i < TAKT_MORE_MAX; i++)
+        more.of[i] = (int32_t)call->more[i];
     read_holding(cursor, award, true);
     award->now_us = call->standing.now_us;
     award->stale = flags & TAKT_FLAG_STALE;
     award->run_count = call->status == 0;
-    award->runs[0] = (takt_run){{award->now_us, 0}, {0, 0}, 1, 1, (int32_t)call->cost, 0};
+    award->runs[0] = takt_run_at(award->now_us, 1, (int32_t)call->cost, more);
 }
 
-/* How many values tell about rules; `at`: the first of them, `left`: how many values there are from
- * there on. */
-static int count_rule_values(int64_t flags, const takt_reply *at, int left)
+/* How many values a list has whose first value is its length, at most `max`; `at`: that value,
+ * `left`: how many values there are from there on. */
+static int count_list(const takt_reply *at, int left, int max, int values)
 {
-    if (!(flags & TAKT_FLAG_RULES) || left < 1 || at->type != TAKT_REPLY_INTEGER ||
-        at->integer < 0 || at->integer > TAKT_RULES_MAX)
+    if (left < 1 || at->type != TAKT_REPLY_INTEGER || at->integer < 0 || at->integer > max)
         return 0;
-    return 1 + (int)at->integer * TAKT_RULE_VALUES;
+    return 1 + (int)at->integer * values;
 }
 
 /* Whether the number of values fits the flags: permits add values, and a try has them twice. */
@@ -233,7 +239,10 @@ static bool is_standing(const takt_store_call *call, int64_t flags, const takt_r
                                          : TAKT_STANDING_VALUES;
     int count = reply->count;
 
-    bare += count_rule_values(flags, reply + 1 + bare, count - bare);
+    if (flags & TAKT_FLAG_RULES)
+        bare += count_list(reply + 1 + bare, count - bare, TAKT_RULES_MAX, TAKT_RULE_VALUES);
+    if (flags & TAKT_FLAG_TENANTS)
+        bare += count_list(reply + 1 + bare, count - bare, TAKT_TENANTS_MAX, TAKT_TENANT_VALUES);
     return count == bare + permits || (count == bare && !(flags & TAKT_FLAG_STALE));
 }
 
@@ -247,6 +256,25 @@ static void read_rules(struct cursor *cursor, takt_standing *standing)
         rule->remaining = read_int(cursor, 0, TAKT_EXACT_MAX);
         rule->reset_after_us = read_int(cursor, 0, TAKT_EXACT_MAX);
     }
+}
+
+static void read_tenants(struct cursor *cursor, takt_store_call *call, int64_t flags)
+{
+    int count = flags & TAKT_FLAG_TENANTS ? (int)read_int(cursor, 0, TAKT_TENANTS_MAX) : 0;
+
+    for (int i = 0; i < count && !cursor->bad; i++) {
+        const takt_reply *name = read_text(cursor);
+        takt_tenant_standing tenant = {.weight = read_int(cursor, 1, TAKT_TENANT_WEIGHT_MAX)};
+        tenant.waiting = read_int(cursor, 1, TAKT_EXACT_MAX);
+        tenant.since_us = read_int(cursor, 0, TAKT_EXACT_MAX);
+        cursor->bad |= name->size > TAKT_TENANT_TEXT_MAX;
+        if (cursor->bad || !call->tenants)
+            continue;
+        takt_tenant_read(name->text, tenant.name);
+        call->tenants[i] = tenant;
+    }
+    call->standing.tenants = call->tenants;
+    call->standing.tenant_count = call->tenants ? count : 0;
 }
 
 /* The limit is one rule that counts tokens, or has permits alone. */
@@ -280,6 +308,7 @@ static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t 
     standing->taken = flags & TAKT_FLAG_WATCHED ? read_int(cursor, 0, TAKT_EXACT_MAX) : 0;
     if (flags & TAKT_FLAG_RULES)
         read_rules(cursor, standing);
+    read_tenants(cursor, call, flags);
     standing->concurrency = standing->held = standing->holders = 0;
     if (cursor->left > 0) {
         standing->concurrency = read_int(cursor, 0, TAKT_CONCURRENCY_MAX);
@@ -298,10 +327,12 @@ static int64_t flags_of(const takt_store_call *call)
 {
     if (call->op == TAKT_OP_CLAIM)
         return TAKT_FLAG_DAMAGED | TAKT_FLAG_STALE | TAKT_FLAG_OUTDATED | TAKT_FLAG_TAKEN |
-               TAKT_FLAG_NEWS | TAKT_FLAG_PERMITS;
+               TAKT_FLAG_NEWS | TAKT_FLAG_PERMITS | TAKT_FLAG_PARKED;
     if (call->op == TAKT_OP_TRY)
         return TAKT_FLAG_DAMAGED | TAKT_FLAG_STALE | TAKT_FLAG_TAKEN | TAKT_FLAG_WATCHED |
                TAKT_FLAG_RULES;
+    if (call->op == TAKT_OP_PEEK)
+        return TAKT_FLAG_DAMAGED | TAKT_FLAG_WATCHED | TAKT_FLAG_RULES | TAKT_FLAG_TENANTS;
     return TAKT_FLAG_DAMAGED | TAKT_FLAG_WATCHED | TAKT_FLAG_RULES;
 }
 

@@ -49,6 +49,8 @@ void takt_redis_job_finish(takt_redis_job *job, int status)
         uv_unref((uv_handle_t *)&store->timer); /* the timer may fire once more for nothing */
     if (status == 0 || status == TAKT_E_NO_SLOT)
         store->store.trouble = NULL;
+    else if (status == TAKT_E_STORE || status == TAKT_E_STORE_TIMEOUT)
+        takt_redis_cluster_doubt(&store->cluster); /* its node may have no ledgers any more */
     call->status = status;
     call->done(call);
 }
@@ -75,12 +77,11 @@ static void on_loaded(takt_redis_command *command, const takt_reply *reply, int 
     load->refused_text = trouble.text;
 }
 
-/* Loads the script, unless that is under way. False: no memory. */
-static bool load_script(takt_redis_node *node, takt_op op)
+bool takt_redis_load_script(takt_redis_node *node, int script)
 {
-    takt_redis_load *load = &node->loads[op];
-    const char *arguments[] = {"SCRIPT", "LOAD", takt_scripts[op].source};
-    size_t sizes[] = {6, 4, takt_scripts[op].size};
+    takt_redis_load *load = &node->loads[script];
+    const char *arguments[] = {"SCRIPT", "LOAD", takt_scripts[script].source};
+    size_t sizes[] = {6, 4, takt_scripts[script].size};
 
     if (load->under_way)
         return true;
@@ -103,7 +104,7 @@ static void send_again(takt_redis_job *job, const takt_redis_trouble *trouble)
         takt_redis_job_finish(job, refused ? load->refused : trouble->code);
         return;
     }
-    if (!load_script(job->node, job->call->op)) {
+    if (!takt_redis_load_script(job->node, (int)job->call->op)) {
         takt_redis_job_finish(job, TAKT_E_NOMEM);
         return;
     }
@@ -151,7 +152,7 @@ static void tell_damage(takt_redis_store *store, const takt_store_call *call)
     if (store->options.on_event == NULL)
         return;
     takt_fail(&made, TAKT_E_STORE,
-              "the ledger of the limit %s and the key %s could not be read: it was begun anew, "
+              "the ledger of the limit %s and the key %s was unreadable: a new one began, "
               "blocked for a period",
               takt_quote(call->limit->name, limit), takt_quote(call->key, key));
     store->options.on_event(
@@ -166,15 +167,16 @@ static bool is_zone_wish(const takt_reply *reply)
            reply[2].type == TAKT_REPLY_STRING;
 }
 
-/* The number of keys that the script asks for, having done nothing: the ledger's numbers are newer
- * than ours and have permits, or one key is not enough. 0: the reply asks for no keys. */
+/* The keys that the script asks for, having done nothing. 0: the reply asks for no keys. */
 static int keys_wished(const takt_reply *reply)
 {
-    if (reply->type != TAKT_REPLY_ARRAY || reply->count != 1 || reply[1].type != TAKT_REPLY_INTEGER)
-        return 0;
-    return reply[1].integer == TAKT_FLAG_PERMITS ? TAKT_SCRIPT_CALL_WITH_PERMITS
-           : reply[1].integer == TAKT_FLAG_KEYS  ? TAKT_SCRIPT_CALL_WHOLE
-                                                 : 0;
+    static const int all = TAKT_KEYS_TEXT | TAKT_KEYS_LINE | TAKT_KEYS_HELD | TAKT_KEYS_LOG;
+    bool wish = reply->type == TAKT_REPLY_ARRAY && reply->count == 2 &&
+                reply[1].type == TAKT_REPLY_INTEGER && reply[1].integer == TAKT_FLAG_KEYS &&
+                reply[2].type == TAKT_REPLY_INTEGER && reply[2].integer > 0 &&
+                reply[2].integer <= all;
+
+    return wish ? (int)reply[2].integer : 0;
 }
 
 /* The ledger's text names a timezone that our limit does not name, and the script has done nothing:
@@ -187,10 +189,43 @@ static void send_with_zone(takt_redis_job *job, const takt_reply *name)
         return;
     }
     takt_redis_set_trouble(job->store, job->node,
-                           "a ledger there goes by the clocks of a timezone that this host does "
-                           "not know: bring its tzdata up to date",
+                           "a ledger there uses a timezone that this host does "
+                           "not know: update its tzdata",
                            "");
     takt_redis_job_finish(job, TAKT_E_STORE);
+}
+
+static int slot_of(const takt_redis_job *job)
+{
+    char name[TAKT_REDIS_KEY_SIZE];
+    const takt_store_call *call = job->call;
+
+    return takt_redis_slot(name, takt_redis_key(name, job->store->name_space, call->limit->name,
+                                                call->key, call->exchange ? ":policy" : ""));
+}
+
+/* The job pauses because its slot is split. */
+static void pause_split(takt_redis_job *job)
+{
+    const takt_claim *claim = job->call->claim;
+
+    job->code = TAKT_E_STORE;
+    job->sent = false;
+    takt_redis_cluster_pause_split(&job->store->cluster, &job->pause, slot_of(job),
+                                   claim ? claim->workers : 0);
+}
+
+/* The script asks for keys. If they were on two nodes at the last call, the job pauses first. */
+static void send_with_keys(takt_redis_job *job, int keys)
+{
+    bool was_split = job->split != 0 && (keys & ~job->split) == 0;
+
+    job->keys = keys;
+    job->split = 0;
+    if (was_split)
+        pause_split(job);
+    else
+        takt_redis_job_send(job);
 }
 
 /* The script has run. */
@@ -204,20 +239,21 @@ static void on_result(takt_redis_job *job, const takt_reply *reply)
         send_with_zone(job, reply + 2);
         return;
     }
-    if (!call->exchange && keys_wished(reply) > job->keys) {
-        job->keys = keys_wished(reply);
-        takt_redis_job_send(job);
+    if (!call->exchange && (keys_wished(reply) & ~job->keys) != 0) {
+        send_with_keys(job, job->keys | keys_wished(reply));
         return;
     }
     if (call->exchange ? !takt_policy_reply(call, reply)
                        : !takt_award_reply(call, reply, &damaged)) {
-        static const char text[] = "it answered with something that no script of takt answers";
+        static const char text[] = "it sent an answer that no script of takt gives";
         takt_redis_set_trouble(store, job->node, text, "");
         takt_redis_node *node = job->node;
         takt_redis_job_finish(job, TAKT_E_STORE);
         takt_redis_connection_leave(node->connection, true, TAKT_E_STORE, text);
         return;
     }
+    if (store->cluster.splits.count > 0)
+        takt_redis_cluster_whole(&store->cluster, slot_of(job));
     if (damaged)
         tell_damage(store, call);
     if (call->op == TAKT_OP_CLAIM || call->op == TAKT_OP_POLICY)
@@ -247,8 +283,18 @@ void takt_redis_job_aim(takt_redis_job *job)
 static void pause_job(takt_redis_job *job, int code)
 {
     job->code = code;
-    job->sent = false;
+    job->sent = job->ask = false;
     takt_redis_cluster_pause(&job->store->cluster, &job->pause);
+}
+
+void takt_redis_job_begin(takt_redis_job *job)
+{
+    takt_redis_cluster *cluster = &job->store->cluster;
+
+    if (cluster->splits.count > 0 && takt_redis_cluster_holds(cluster, &job->pause, slot_of(job)))
+        job->code = TAKT_E_STORE;
+    else
+        takt_redis_job_go(job);
 }
 
 void takt_redis_job_go(takt_redis_job *job)
@@ -287,10 +333,53 @@ static bool follow(takt_redis_job *job, const takt_reply *reply)
         takt_redis_job_go(job);
         return true;
     }
-    takt_redis_set_trouble(job->store, node, "the nodes of the cluster name each other for a slot",
-                           "");
+    takt_redis_set_trouble(job->store, node, "the nodes of the cluster redirect to each other", "");
     pause_job(job, TAKT_E_STORE);
     return true;
+}
+
+/* TRYAGAIN: the node has only some of the keys. The next call names the fewest ones: it is sent at
+ * once if these may be enough, which they are not for a worker in line. A later call is for the
+ * same node, with ASKING if that was sent: the node that a slot moves to will have it, or says who
+ * has. */
+static void on_split(takt_redis_job *job)
+{
+    const takt_claim *claim = job->call->claim;
+    bool at_once = job->pause.count == 0 && (job->keys & (TAKT_KEYS_LINE | TAKT_KEYS_LOG)) != 0 &&
+                   !(claim && claim->in_line);
+
+    job->split = job->keys;
+    job->keys = job->call->exchange ? 0 : TAKT_KEYS_TEXT;
+    if (at_once)
+        takt_redis_job_send(job);
+    else
+        pause_split(job);
+}
+
+/* A claim with inner limits names keys of several slots, and nothing was done: it is a cluster. */
+static bool is_split(const takt_redis_job *job, const takt_reply *reply)
+{
+    static const char word[] = "CROSSSLOT";
+
+    return job->call->inner_count > 0 && reply->size >= strlen(word) &&
+           memcmp(reply->text, word, strlen(word)) == 0;
+}
+
+/* The user may use other namespaces at best. */
+static void tell_forbidden(takt_redis_job *job, const char *word)
+{
+    takt_redis_store *store = job->store;
+    char prefix[TAKT_REDIS_KEY_SIZE] = "";
+    takt_error made;
+
+    (void)takt_redis_key(prefix, store->name_space, "", "", "");
+    prefix[strcspn(prefix, "/")] = '\0';
+    takt_fail(
+        &made, TAKT_E_STORE_ACCESS,
+        "our user has no permission for the keys or channels of the namespace \"%s\": grant it "
+        "~%s/* and &%s/*, with ACL SETUSER there, or use a namespace that it may use",
+        store->name_space, prefix, prefix);
+    takt_redis_set_trouble(store, job->node, made.text, word);
 }
 
 /* The server has answered with an error. */
@@ -300,22 +389,41 @@ static void on_error(takt_redis_job *job, const takt_reply *reply)
     takt_redis_node *node = job->node;
     takt_redis_trouble trouble;
 
+    if (is_split(job, reply)) {
+        store->store.nests = false;
+        takt_redis_job_finish(job, TAKT_E_STORE);
+        return;
+    }
     if (store->url.cluster && follow(job, reply))
         return;
     takt_redis_judge(&trouble, reply->text, reply->size);
     if (store->url.cluster && takt_redis_passes(&trouble, store->cluster.found)) {
         takt_redis_set_trouble(store, node, trouble.text, trouble.word);
-        pause_job(job, trouble.code);
+        if (strcmp(trouble.word, "TRYAGAIN") == 0)
+            on_split(job);
+        else
+            pause_job(job, trouble.code);
         return;
     }
     if (trouble.reaction == TAKT_REDIS_LOAD_SCRIPT) {
         send_again(job, &trouble);
         return;
     }
-    takt_redis_set_trouble(store, node, trouble.text, trouble.word);
+    if (trouble.names)
+        tell_forbidden(job, trouble.word);
+    else
+        takt_redis_set_trouble(store, node, trouble.text, trouble.word);
     takt_redis_job_finish(job, trouble.code);
     if (trouble.reaction == TAKT_REDIS_RECONNECT)
         takt_redis_connection_leave(node->connection, false, trouble.code, trouble.text);
+}
+
+void takt_redis_job_answer(takt_redis_job *job, const takt_reply *reply)
+{
+    if (reply->type == TAKT_REPLY_ERROR)
+        on_error(job, reply);
+    else
+        on_result(job, reply);
 }
 
 static void on_answered(takt_redis_command *command, const takt_reply *reply, int code)
@@ -326,10 +434,8 @@ static void on_answered(takt_redis_command *command, const takt_reply *reply, in
     if (job->step == TAKT_REDIS_RUN) {
         if (reply == NULL)
             takt_redis_job_finish(job, code);
-        else if (refused)
-            on_error(job, reply);
         else
-            on_result(job, reply);
+            takt_redis_job_answer(job, reply);
         return;
     }
     /* the call itself was done before its hint, so a failed hint does not matter */
@@ -339,7 +445,7 @@ static void on_answered(takt_redis_command *command, const takt_reply *reply, in
 
 static void on_asked(takt_redis_command *command, const takt_reply *reply, int code)
 {
-    /* the script's own answer tells */
+    /* the script's own answer has the result */
     (void)command;
     (void)reply;
     (void)code;
@@ -355,32 +461,40 @@ static bool say_asking(takt_redis_job *job)
     return takt_redis_connection_send(job->node->connection, &job->asking, 1, word, size);
 }
 
-void takt_redis_job_send(takt_redis_job *job)
+bool takt_redis_job_write(takt_redis_job *job)
 {
-    takt_redis_store *store = job->store;
-    takt_script_call *script_call = &store->script_call;
-    takt_durable *durable = is_award(job->call) ? job->node->durable : NULL;
+    takt_script_call *script_call = &job->store->script_call;
 
-    takt_list_remove(&job->pause.link);
-    job->node->used_ms = uv_now(store->loop);
-    job->sent = true;
-    if (durable != NULL && takt_durable_holds_back(durable, job))
-        return;
     job->command.answered = on_answered;
     job->step = TAKT_REDIS_RUN;
     job->tries++;
     script_call->about_us = takt_record_clock_us();
     script_call->keys = job->keys;
-    if (!takt_script_call_write(script_call, store->name_space, job->call)) {
+    if (!takt_script_call_write(script_call, job->store->name_space, job->call))
+        return false;
+    job->keys = script_call->keys;
+    return true;
+}
+
+void takt_redis_job_send(takt_redis_job *job)
+{
+    takt_redis_store *store = job->store;
+    const takt_script_call *script_call = &store->script_call;
+    takt_durable *durable = is_award(job->call) ? job->node->durable : NULL;
+
+    takt_list_remove(&job->pause.link);
+    job->node->used_ms = uv_now(store->loop);
+    if (durable != NULL && takt_durable_holds_back(durable, job))
+        return;
+    job->sent = true;
+    if (!takt_redis_job_write(job)) {
         takt_redis_job_finish(job, TAKT_E_INVALID);
         return;
     }
-    job->keys = script_call->keys;
     if ((job->ask && !say_asking(job)) ||
         !takt_redis_connection_send(job->node->connection, &job->command, script_call->count,
                                     script_call->arguments, script_call->sizes))
         takt_redis_job_finish(job, TAKT_E_NOMEM);
-    else if (durable != NULL && !takt_durable_follow(durable, job))
-        takt_redis_connection_leave(job->node->connection, true, TAKT_E_NOMEM,
-                                    "no memory to wait for its replicas");
+    else if (durable != NULL)
+        takt_durable_follow(durable, job);
 }

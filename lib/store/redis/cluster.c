@@ -12,8 +12,7 @@
 #define READ_JITTER_MS 250
 #define PAUSE_FIRST_MS 20
 #define PAUSE_LAST_MS  200
-#define TIDY_EVERY_MS  10000
-#define UNUSED_MS      60000 /* the connections of a node not used for so long are closed */
+#define TIDIES         6 /* looks for unused nodes, while one stays unused */
 #define NEVER_MS       UINT64_MAX
 
 static void schedule(takt_redis_cluster *cluster);
@@ -79,13 +78,13 @@ static bool is_unused(const takt_redis_cluster *cluster, takt_redis_node *node)
         return false;
     if (node->hints != NULL && takt_hints_drop_idle(node->hints) > 0)
         return false;
-    return now_ms(cluster) - node->used_ms >= UNUSED_MS;
+    return now_ms(cluster) - node->used_ms >= cluster->options.unused_ms;
 }
 
-/* Closes what is not used. */
+/* Closes unused nodes. */
 static void tidy(takt_redis_cluster *cluster)
 {
-    cluster->tidy_ms = now_ms(cluster) + TIDY_EVERY_MS;
+    cluster->tidy_ms = now_ms(cluster) + cluster->options.unused_ms / TIDIES;
     for (takt_link *at = cluster->nodes.next; at != &cluster->nodes; at = at->next)
         if (is_unused(cluster, node_at(at)))
             (void)takt_redis_node_close(node_at(at));
@@ -93,16 +92,20 @@ static void tidy(takt_redis_cluster *cluster)
 
 /* ---- the map --------------------------------------------------------------------------------- */
 
-/* Nodes that have lost all their slots are not waited for. */
+/* Nodes without slots have no ledgers, and lost ones among them are not waited for. The home node
+ * has the number of a store whose map is not read. */
 static void leave_gone(takt_redis_cluster *cluster)
 {
     for (takt_link *at = cluster->nodes.next; at != &cluster->nodes; at = at->next) {
         takt_redis_node *node = node_at(at);
-        if (node == cluster->home || !node->lost || has_slots(cluster, node))
+        if (node != cluster->home && has_slots(cluster, node))
             continue;
-        (void)takt_redis_node_close(node);
+        if (node != cluster->home && node->lost)
+            (void)takt_redis_node_close(node);
         cluster->events->gone(cluster->options.data, node->number);
     }
+    if (cluster->nowhere != 0 && cluster->map.covered == TAKT_REDIS_SLOTS)
+        cluster->events->gone(cluster->options.data, cluster->nowhere);
 }
 
 static void end_reading(takt_redis_cluster *cluster)
@@ -199,11 +202,22 @@ takt_redis_node *takt_redis_cluster_node_of(takt_redis_cluster *cluster, const c
     return takt_redis_node_connect(cluster->home) ? cluster->home : NULL;
 }
 
+/* A number for ledgers without a node, made at its first use. */
+static int number_of_none(takt_redis_cluster *cluster, int *number)
+{
+    if (*number == 0)
+        *number = ++cluster->numbers;
+    return *number;
+}
+
 int takt_redis_cluster_nowhere(takt_redis_cluster *cluster)
 {
-    if (cluster->nowhere == 0)
-        cluster->nowhere = ++cluster->numbers;
-    return cluster->nowhere;
+    return number_of_none(cluster, &cluster->nowhere);
+}
+
+int takt_redis_cluster_between(takt_redis_cluster *cluster)
+{
+    return number_of_none(cluster, &cluster->between);
 }
 
 takt_redis_node *takt_redis_cluster_redirect(takt_redis_cluster *cluster,
@@ -213,6 +227,7 @@ takt_redis_node *takt_redis_cluster_redirect(takt_redis_cluster *cluster,
     if (!redirection->ask) {
         if (!takt_redis_slot_map_set(&cluster->map, redirection->slot, &redirection->node))
             return NULL;
+        takt_redis_cluster_whole(cluster, redirection->slot);
         takt_redis_cluster_doubt(cluster);
     }
     return connect_to(cluster, &redirection->node);
@@ -220,24 +235,61 @@ takt_redis_node *takt_redis_cluster_redirect(takt_redis_cluster *cluster,
 
 /* ---- pauses ---------------------------------------------------------------------------------- */
 
-void takt_redis_cluster_pause(takt_redis_cluster *cluster, takt_redis_pause *pause)
+static void pause_until(takt_redis_cluster *cluster, takt_redis_pause *pause, int slot,
+                        uint64_t until_ms)
 {
-    uint64_t pause_ms = PAUSE_LAST_MS;
-
-    if (pause->count < 4)
-        pause_ms = (uint64_t)PAUSE_FIRST_MS << pause->count;
     pause->count++;
-    pause->until_ms = now_ms(cluster) + pause_ms +
-                      (uint64_t)takt_random_below(&cluster->random, (int64_t)pause_ms / 4 + 1);
+    pause->slot = slot;
+    pause->until_ms = until_ms;
     takt_list_remove(&pause->link);
     takt_list_append(&cluster->pausing, &pause->link);
     cluster->found = true;
     takt_redis_cluster_doubt(cluster);
 }
 
+void takt_redis_cluster_pause(takt_redis_cluster *cluster, takt_redis_pause *pause)
+{
+    uint64_t pause_ms = PAUSE_LAST_MS;
+
+    if (pause->count < 4)
+        pause_ms = (uint64_t)PAUSE_FIRST_MS << pause->count;
+    pause_until(cluster, pause, -1,
+                now_ms(cluster) + pause_ms +
+                    (uint64_t)takt_random_below(&cluster->random, (int64_t)pause_ms / 4 + 1));
+}
+
+void takt_redis_cluster_pause_split(takt_redis_cluster *cluster, takt_redis_pause *pause, int slot,
+                                    int64_t workers)
+{
+    pause_until(cluster, pause, slot,
+                takt_redis_splits_add(&cluster->splits, slot, workers, now_ms(cluster)));
+}
+
+bool takt_redis_cluster_holds(takt_redis_cluster *cluster, takt_redis_pause *pause, int slot)
+{
+    uint64_t due_ms;
+
+    if (!takt_redis_splits_hold(&cluster->splits, slot, now_ms(cluster), &due_ms))
+        return false;
+    pause_until(cluster, pause, slot, due_ms);
+    return true;
+}
+
 static takt_redis_pause *pause_at(const takt_link *link)
 {
     return TAKT_HOLDER(link, takt_redis_pause, link);
+}
+
+void takt_redis_cluster_whole(takt_redis_cluster *cluster, int slot)
+{
+    if (!takt_redis_splits_end(&cluster->splits, slot))
+        return;
+    for (takt_link *at = cluster->pausing.next; at != &cluster->pausing; at = at->next)
+        if (pause_at(at)->slot == slot)
+            pause_at(at)->until_ms = now_ms(cluster);
+    schedule(cluster);
+    if (cluster->splits.count == 0 && cluster->between != 0)
+        cluster->events->gone(cluster->options.data, cluster->between);
 }
 
 static void resume(takt_redis_cluster *cluster)
@@ -255,6 +307,7 @@ static void resume(takt_redis_cluster *cluster)
     while (!takt_list_empty(&due)) {
         takt_link *first = due.next;
         takt_list_remove(first);
+        pause_at(first)->slot = -1;
         cluster->events->resumed(cluster->options.data, first);
     }
 }
@@ -311,6 +364,7 @@ int takt_redis_cluster_open(takt_redis_cluster *cluster, const takt_redis_cluste
     cluster->random = uv_hrtime() ^ (uint64_t)(uintptr_t)cluster;
     takt_list_init(&cluster->nodes);
     takt_list_init(&cluster->pausing);
+    takt_redis_splits_init(&cluster->splits, cluster->random);
     cluster->home = add_node(cluster, 0, &address);
     if (cluster->home == NULL || !takt_redis_node_connect(cluster->home)) {
         takt_redis_cluster_free(cluster);

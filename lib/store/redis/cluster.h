@@ -6,13 +6,15 @@
  * its slot. The map is read again after MOVED and after a lost connection, one reading at a time
  * and at most one a second; while the node of a slot is away, about every second.
  *
- * A job that no node can do at present (TRYAGAIN, CLUSTERDOWN, LOADING, a slot without a node)
- * pauses, for 20, 40 ... 200 ms, until its time-out.
+ * A job that no node can do at present (CLUSTERDOWN, LOADING, a slot without a node) pauses, for
+ * 20, 40 ... 200 ms, until its time-out; so does one whose keys are on two nodes (TRYAGAIN), as
+ * split.h decides.
  */
 #ifndef TAKT_STORE_REDIS_CLUSTER_H
 #define TAKT_STORE_REDIS_CLUSTER_H
 
 #include "store/redis/node.h"
+#include "store/redis/split.h"
 
 typedef struct takt_redis_cluster_events {
     /* The map has changed: jobs that wait for a node may belong to another one. */
@@ -28,6 +30,7 @@ typedef struct takt_redis_pause {
     takt_link link;
     uint64_t until_ms;
     int count; /* pauses of the job so far */
+    int slot;  /* split, which the job waits for; -1: none */
 } takt_redis_pause;
 
 typedef struct takt_redis_cluster {
@@ -37,12 +40,14 @@ typedef struct takt_redis_cluster {
     takt_link nodes;       /* all, home first */
     int numbers;           /* the highest number in use */
     int nowhere;           /* the number for slots without a node; 0: not needed yet */
+    int between;           /* the same for slots that stay split */
     bool found;            /* it is a cluster */
     bool mapped;           /* the map has been read */
     takt_redis_slot_map map;
 
     uv_timer_t timer;
     takt_link pausing;
+    takt_redis_splits splits;
     uint64_t random;
     takt_redis_command reading; /* CLUSTER SLOTS */
     takt_redis_node *read_from; /* NULL: no reading is under way */
@@ -61,8 +66,9 @@ int takt_redis_cluster_open(takt_redis_cluster *cluster, const takt_redis_cluste
 takt_redis_node *takt_redis_cluster_node_of(takt_redis_cluster *cluster, const char *key,
                                             size_t size);
 
-/* The number of what has no node. */
+/* The number of a ledger without a node, or between two nodes. */
 int takt_redis_cluster_nowhere(takt_redis_cluster *cluster);
+int takt_redis_cluster_between(takt_redis_cluster *cluster);
 
 /* Takes in a redirection. Returns the node that it names; NULL: no memory. */
 takt_redis_node *takt_redis_cluster_redirect(takt_redis_cluster *cluster,
@@ -75,6 +81,17 @@ void takt_redis_cluster_doubt(takt_redis_cluster *cluster);
 void takt_redis_cluster_ready(takt_redis_cluster *cluster);
 
 void takt_redis_cluster_pause(takt_redis_cluster *cluster, takt_redis_pause *pause);
+
+/* The same for a job whose slot is split; `workers` as for takt_redis_splits_add. */
+void takt_redis_cluster_pause_split(takt_redis_cluster *cluster, takt_redis_pause *pause, int slot,
+                                    int64_t workers);
+
+/* A job is about to be sent. True: it is too early for another call about its slot, and the job
+ * pauses. */
+bool takt_redis_cluster_holds(takt_redis_cluster *cluster, takt_redis_pause *pause, int slot);
+
+/* A call about the slot was served, or the slot has moved: jobs need not wait any more. */
+void takt_redis_cluster_whole(takt_redis_cluster *cluster, int slot);
 
 /* Ends the readings and the pauses, and closes all nodes. Returns how many closed() follow; the
  * timer is the caller's to close. takt_redis_cluster_free comes last. */

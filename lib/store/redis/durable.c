@@ -10,23 +10,17 @@
 
 #include "store/redis/redis.h"
 
-/* One WAIT and the jobs that it decides. */
-typedef struct group {
-    takt_redis_command command;
-    takt_durable *durable;
-    takt_link jobs;
-    bool asks; /* its jobs were not sent: it only asks whether the replicas are there */
-} group;
-
 struct takt_durable {
     uv_prepare_t prepare; /* sends the WAIT before the loop waits */
+    takt_redis_command command;
     takt_redis_connection *connection;
     const takt_durable_events *events;
     char replicas[12], timeout[12]; /* as WAIT takes them */
     int least;
-    bool missing; /* the last WAIT was answered with too few */
-    group *open;  /* the jobs of this turn; its WAIT was not sent yet. NULL: none */
-    bool closing;
+    bool under_way; /* the WAIT was sent and not answered yet */
+    bool missing;   /* the last WAIT was answered with too few */
+    takt_link sent; /* jobs that the WAIT behind them decides */
+    takt_link held; /* jobs that wait for its answer before they are sent */
     void (*closed)(void *data);
     void *data;
 };
@@ -69,42 +63,46 @@ static void fail_jobs(const takt_durable *durable, takt_link *jobs, const takt_r
 
 static void on_answered(takt_redis_command *command, const takt_reply *reply, int code)
 {
-    group *answered = (group *)command;
-    takt_durable *durable = answered->durable;
-    void (*go_on)(takt_redis_job * job) =
-        answered->asks ? durable->events->send : durable->events->conclude;
+    takt_durable *durable = TAKT_HOLDER(command, takt_durable, command);
     bool enough =
         reply != NULL && reply->type == TAKT_REPLY_INTEGER && reply->integer >= durable->least;
+    takt_link sent, held; /* not the jobs that these callbacks submit */
     takt_redis_job *job;
-    takt_link jobs;
 
-    takt_list_init(&jobs);
-    takt_list_move(&jobs, &answered->jobs);
-    free(answered);
+    takt_list_init(&sent);
+    takt_list_init(&held);
+    takt_list_move(&sent, &durable->sent);
+    takt_list_move(&held, &durable->held);
+    durable->under_way = false;
     if (reply != NULL)
         durable->missing = !enough;
-    if (!enough)
-        fail_jobs(durable, &jobs, reply, code);
-    while ((job = take_job(&jobs)) != NULL)
-        go_on(job);
+    if (!enough) {
+        fail_jobs(durable, &sent, reply, code);
+        fail_jobs(durable, &held, reply, code);
+    }
+    while ((job = take_job(&sent)) != NULL)
+        durable->events->conclude(job);
+    while ((job = take_job(&held)) != NULL)
+        durable->events->send(job);
 }
 
 /* ---- WAIT ------------------------------------------------------------------------------------ */
 
 static void send_wait(takt_durable *durable)
 {
-    group *sent = durable->open;
     const char *arguments[] = {"WAIT", durable->replicas, durable->timeout};
     size_t sizes[] = {4, strlen(durable->replicas), strlen(durable->timeout)};
 
     uv_prepare_stop(&durable->prepare);
-    durable->open = NULL;
-    if (sent == NULL)
+    durable->under_way =
+        takt_redis_connection_send(durable->connection, &durable->command, 3, arguments, sizes);
+    if (!durable->under_way) {
+        on_answered(&durable->command, NULL, TAKT_E_STORE);
         return;
-    if (takt_redis_connection_send(durable->connection, &sent->command, 3, arguments, sizes))
-        takt_redis_connection_flush(durable->connection); /* the loop is about to wait */
-    else
-        on_answered(&sent->command, NULL, durable->closing ? TAKT_E_CANCELED : TAKT_E_STORE);
+    }
+    for (takt_link *at = durable->held.next; at != &durable->held; at = at->next)
+        TAKT_HOLDER(at, takt_redis_job, pause.link)->sent = true;
+    takt_redis_connection_flush(durable->connection); /* the loop is about to wait */
 }
 
 static void on_prepare(uv_prepare_t *prepare)
@@ -112,34 +110,27 @@ static void on_prepare(uv_prepare_t *prepare)
     send_wait(prepare->data);
 }
 
-/* Adds a job to the group of this turn. */
-static bool add(takt_durable *durable, takt_redis_job *job, bool asks)
+/* libuv runs what was started last first: this one before the connection's own write. */
+static void wait_at_end_of_turn(takt_durable *durable)
 {
-    if (durable->open != NULL && durable->open->asks != asks)
-        send_wait(durable);
-    if (durable->open == NULL) {
-        durable->open = calloc(1, sizeof *durable->open);
-        if (durable->open == NULL)
-            return false;
-        durable->open->command.answered = on_answered;
-        durable->open->durable = durable;
-        durable->open->asks = asks;
-        takt_list_init(&durable->open->jobs);
-        /* libuv runs what was started last first: this one before the connection's own write */
-        uv_prepare_start(&durable->prepare, on_prepare);
-    }
-    takt_list_append(&durable->open->jobs, &job->pause.link);
-    return true;
+    uv_prepare_start(&durable->prepare, on_prepare);
 }
 
 bool takt_durable_holds_back(takt_durable *durable, takt_redis_job *job)
 {
-    return durable->missing && add(durable, job, true);
+    if (!durable->under_way && !durable->missing)
+        return false;
+    takt_list_append(&durable->held, &job->pause.link);
+    job->sent = durable->under_way;
+    if (!durable->under_way)
+        wait_at_end_of_turn(durable);
+    return true;
 }
 
-bool takt_durable_follow(takt_durable *durable, takt_redis_job *job)
+void takt_durable_follow(takt_durable *durable, takt_redis_job *job)
 {
-    return add(durable, job, false);
+    takt_list_append(&durable->sent, &job->pause.link);
+    wait_at_end_of_turn(durable);
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */
@@ -151,7 +142,10 @@ takt_durable *takt_durable_open(uv_loop_t *loop, int replicas, int timeout_ms,
 
     if (durable == NULL)
         return NULL;
+    durable->command.answered = on_answered;
     durable->events = events;
+    takt_list_init(&durable->sent);
+    takt_list_init(&durable->held);
     durable->least = replicas;
     snprintf(durable->replicas, sizeof durable->replicas, "%d", replicas);
     snprintf(durable->timeout, sizeof durable->timeout, "%d", timeout_ms);
@@ -179,9 +173,8 @@ static void on_closed(uv_handle_t *handle)
 
 void takt_durable_close(takt_durable *durable, void (*closed)(void *data), void *data)
 {
-    durable->closing = true;
     durable->closed = closed;
     durable->data = data;
-    send_wait(durable); /* which fails, and answers its jobs */
+    on_answered(&durable->command, NULL, TAKT_E_CANCELED);
     uv_close((uv_handle_t *)&durable->prepare, on_closed);
 }

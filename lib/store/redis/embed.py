@@ -4,11 +4,11 @@ Joins the scripts of lua/ with the pieces that they need and makes them a part o
 
     embed.py --c OUTPUT [--depfile FILE] [--seam LINE]
                                                   a C source with all of them (see script.h)
-    embed.py --lua OPERATION [--seam LINE]        one of them, as the server gets it, on the standard output
+    embed.py --lua SCRIPT [--seam LINE]           one of them, as the server gets it, on the standard output
     embed.py --sha1                               the name and the SHA1 of each
 
-There is a script for each operation of takt_op. The first lines of a file say `-- needs: NAME NAME`: each of these stands
-before it, once. Comments and indentation are left out. A number or a text with a name in capitals stands in the place of
+There is a script for each operation of takt_op, and `claims`, which runs that of a claim several times. The first lines
+of a file say `-- needs: NAME NAME`: each of these stands before it, once. Comments and indentation are left out. A number or a text with a name in capitals stands in the place of
 its name: those that begin with TAKT_ are C's (c_constants.py), the others are a script's own. What is marked `-- inline`
 and `-- flat` is put into its callers (inline.py). --seam replaces the one line that
 reads the server's time (it is marked `-- seam: now`), for tests; the library itself is never built with it.
@@ -27,6 +27,8 @@ HERE = pathlib.Path(__file__).resolve()
 LUA = HERE.parent / 'lua'
 OPERATIONS = c_constants.operations()
 CONSTANTS = c_constants.Constants()
+CLAIMS = 'claims'
+SCRIPTS = [*OPERATIONS, CLAIMS]
 CLOCK = 'time'  # the piece that reads it
 NEEDS = re.compile(r'--\s*needs:\s*(.*)$')
 SEAM = re.compile(r'--\s*seam:\s*now\s*$')
@@ -85,8 +87,14 @@ def with_values(line, values):
     return put.replace("' .. '", '') if put != line else line
 
 
-def join(operation, seam=None):
+def join(script, seam=None):
     """A whole script."""
+    if script == CLAIMS:
+        return f'local function claim(KEYS, ARGV)\n{join("claim", seam)}end\n{join_pieces(CLAIMS, seam)}'
+    return join_pieces(script, seam)
+
+
+def join_pieces(operation, seam):
     lines, seams, pieces = [], 0, list(pieces_of(operation, set()))
     inliner, values = inline.Inliner(), {}
     for name in pieces:
@@ -114,22 +122,23 @@ def as_bytes(source):
 def write_depfile(path, output):
     """What the output was made from, so that it is made anew when that changes."""
     names = set()
-    for operation in OPERATIONS:
-        names.update(pieces_of(operation, set()))
+    for script in SCRIPTS:
+        names.update(pieces_of(script, set()))
     files = [*HERE.parent.glob('*.py'), *(LUA / f'{name}.lua' for name in sorted(names)), *CONSTANTS.files()]
     made_from = ' '.join(str(file).replace(' ', '\\ ') for file in files)
     pathlib.Path(path).write_text(f'{output}: {made_from}\n', encoding='utf-8')
 
 
 def write_c(path, seam):
-    sources = {operation: join(operation, seam) for operation in OPERATIONS}
+    sources = {script: join(script, seam) for script in SCRIPTS}
     parts = ['/* Made from lua/ by embed.py. */\n#include "store/redis/script.h"\n']
-    for operation, source in sources.items():
-        parts.append(f'static const char {operation}_source[] = {{\n{as_bytes(source)}}};\n')
-    rows = ''.join(f'    [TAKT_OP_{operation.upper()}] = {{"{operation}", {operation}_source, sizeof {operation}_source,\n'
-                   f'        "{sha1(source)}"}},\n' for operation, source in sources.items())
+    for script, source in sources.items():
+        parts.append(f'static const char {script}_source[] = {{\n{as_bytes(source)}}};\n')
+    index = {script: f'TAKT_OP_{script.upper()}' for script in OPERATIONS} | {CLAIMS: 'TAKT_SCRIPT_CLAIMS'}
+    rows = ''.join(f'    [{index[script]}] = {{"{script}", {script}_source, sizeof {script}_source,\n'
+                   f'        "{sha1(source)}"}},\n' for script, source in sources.items())
     parts.append(f'const takt_script takt_scripts[] = {{\n{rows}}};\n')
-    parts.append('_Static_assert(sizeof takt_scripts / sizeof *takt_scripts == TAKT_OPS, "one for each operation");\n')
+    parts.append('_Static_assert(sizeof takt_scripts / sizeof *takt_scripts == TAKT_SCRIPTS, "each script");\n')
     pathlib.Path(path).write_text('\n'.join(parts), encoding='utf-8')
 
 
@@ -137,7 +146,7 @@ def main():
     parser = argparse.ArgumentParser()
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument('--c')
-    what.add_argument('--lua', choices=OPERATIONS)
+    what.add_argument('--lua', choices=SCRIPTS)
     what.add_argument('--sha1', action='store_true')
     parser.add_argument('--depfile')
     parser.add_argument('--seam')
@@ -149,8 +158,8 @@ def main():
     elif arguments.lua:
         sys.stdout.write(join(arguments.lua, arguments.seam))
     else:
-        for operation in OPERATIONS:
-            print(operation, sha1(join(operation, arguments.seam)))
+        for script in SCRIPTS:
+            print(script, sha1(join(script, arguments.seam)))
 
 
 if __name__ == '__main__':

@@ -1,7 +1,7 @@
 /*
  * list.c: lists the ledgers of a namespace in a server, on a connection and a loop of its own: SCAN
  * for their names, GET for their texts; in a cluster one node after the other. A ledger that
- * disappears meanwhile is left out; one that SCAN returns twice is listed twice.
+ * disappears or moves meanwhile is left out; one that SCAN returns twice is listed twice.
  */
 #include "store/redis/list.h"
 
@@ -115,6 +115,12 @@ static void go_on(listing *list)
         scan(list);
 }
 
+/* The ledger has moved, or is moving, to another node. */
+static bool is_redirection(const takt_reply *reply)
+{
+    return strncmp(reply->text, "MOVED ", 6) == 0 || strncmp(reply->text, "ASK ", 4) == 0;
+}
+
 static void on_got(takt_redis_command *command, const takt_reply *reply, int code)
 {
     getting *get = command->data;
@@ -126,7 +132,7 @@ static void on_got(takt_redis_command *command, const takt_reply *reply, int cod
         return;
     if (reply->type == TAKT_REPLY_STRING)
         list->found(list->data, get->limit, get->key, reply->text, reply->size);
-    else if (reply->type == TAKT_REPLY_ERROR) {
+    else if (reply->type == TAKT_REPLY_ERROR && !is_redirection(reply)) {
         refuse(list, reply);
         return;
     }
@@ -202,7 +208,7 @@ static void scan(listing *list)
     (void)takt_redis_send(list->redis, &list->scan, 6, arguments, NULL);
 }
 
-/* A server that is no cluster, or a user who may not ask: there is one server. */
+/* A server outside a cluster, or a user without the right to ask: there is one server. */
 static void on_located(takt_redis_command *command, const takt_reply *reply, int code)
 {
     listing *list = command->data;
@@ -252,28 +258,62 @@ static bool write_pattern(char pattern[TAKT_REDIS_KEY_SIZE], const char *name_sp
 }
 
 /* Visits the server of the URL, or that node of its cluster. */
-static int visit(listing *list, const char *url, int64_t timeout_us, const takt_redis_address *at)
+static int visit(listing *list, const char *url, int64_t timeout_us, const takt_redis_address *at,
+                 takt_error *error)
 {
     takt_redis_options options = {
         .timeout_us = timeout_us, .at = at, .on_ready = on_ready, .on_lost = on_lost, .data = list};
     uv_loop_t loop;
     int code;
 
+    list->error = error;
     if (uv_loop_init(&loop) != 0)
-        return takt_fail(list->error, TAKT_E_SYSTEM, "cannot make a loop");
+        return takt_fail(error, TAKT_E_SYSTEM, "cannot make a loop");
     strcpy(list->cursor, "0");
     list->scans = list->under_way = 0;
     list->closed = false;
-    code = takt_redis_open(&list->redis, &loop, url, &options, list->error);
+    code = takt_redis_open(&list->redis, &loop, url, &options, error);
     uv_run(&loop, UV_RUN_DEFAULT);
     uv_loop_close(&loop);
     return code != 0 ? code : list->code;
 }
 
+/* Visits the server of the URL, or of the nodes that it lists the first one that answers. */
+static int visit_first(listing *list, const char *text, int64_t timeout_us, takt_error *error)
+{
+    takt_redis_url url;
+    int code = takt_redis_url_read(&url, text, error);
+
+    if (code == 0)
+        code = visit(list, text, timeout_us, NULL, error);
+    if (takt_redis_url_lists_nodes(&url))
+        for (int i = 1; i < url.seed_count && code != 0; i++)
+            code = visit(list, text, timeout_us, &url.seeds[i], error);
+    takt_redis_url_close(&url);
+    return code;
+}
+
+/* Visits all nodes. One that does not answer is reported in `error`, unless none does. */
+static int visit_nodes(listing *list, const char *url, int64_t timeout_us, takt_error *error)
+{
+    takt_error failed = {0}, last = {0};
+    int answered = 0;
+
+    for (int i = 0; i < list->map.shard_count && list->left > 0; i++) {
+        if (visit(list, url, timeout_us, &list->map.shards[i].primary, &last) == 0)
+            answered++;
+        else if (failed.code == 0)
+            failed = last;
+    }
+    if (failed.code != 0 && error != NULL)
+        *error = failed;
+    return answered > 0 ? 0 : failed.code;
+}
+
 int takt_redis_list(const char *scheme, const char *rest, const takt_store_options *options,
                     size_t max, takt_list_found found, void *data, takt_error *error)
 {
-    listing list = {.left = max, .found = found, .data = data, .error = error};
+    listing list = {.left = max, .found = found, .data = data};
     size_t size = strlen(scheme) + strlen(rest) + 1;
     char *url = malloc(size);
     int code;
@@ -283,9 +323,9 @@ int takt_redis_list(const char *scheme, const char *rest, const takt_store_optio
         return takt_fail(error, TAKT_E_NOMEM, "no memory");
     }
     snprintf(url, size, "%s%s", scheme, rest);
-    code = visit(&list, url, options->timeout_us, NULL);
-    for (int i = 0; code == 0 && i < list.map.shard_count && list.left > 0; i++)
-        code = visit(&list, url, options->timeout_us, &list.map.shards[i].primary);
+    code = visit_first(&list, url, options->timeout_us, error);
+    if (code == 0)
+        code = visit_nodes(&list, url, options->timeout_us, error);
     takt_redis_slot_map_close(&list.map);
     free(list.gettings);
     free(url);

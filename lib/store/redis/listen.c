@@ -82,9 +82,12 @@ void takt_redis_listen(takt_redis_store *store, const takt_store_call *call)
     if (!store->url.hints || store->options.on_hint == NULL)
         return;
     node = takt_redis_node_of(store, call->limit->name, call->key);
-    if (node != NULL)
-        listen_at(store, node, call->limit->name, call->key,
-                  wakes_workers(call->numbers) ? store->worker : 0);
+    if (node == NULL)
+        return;
+    listen_at(store, node, call->limit->name, call->key,
+              wakes_workers(call->numbers) ? store->worker : 0);
+    for (int i = 0; i < call->inner_count; i++) /* their ledgers are on the same node */
+        listen_at(store, node, call->inner[i].limit->name, call->inner[i].key, 0);
 }
 
 /* Whether the node still has the ledger; if not, its new node is listened to. */
@@ -96,7 +99,7 @@ static bool stays(void *data, const char *limit, const char *key, bool own)
 
     if (now != NULL && now != node)
         listen_at(store, now, limit, key, own ? store->worker : 0);
-    return now == node || now == NULL; /* it stays where it is as long as no node has it */
+    return now == node || now == NULL; /* it keeps its place until a node has it */
 }
 
 void takt_redis_listen_elsewhere(takt_redis_store *store)

@@ -47,9 +47,9 @@ bool takt_redis_node_ready(const takt_redis_node *node)
 /* A server that does not know the script any more, or another one. */
 static void forget_scripts(takt_redis_node *node)
 {
-    for (int op = 0; op < TAKT_OPS; op++) {
-        node->loads[op].under_way = false;
-        node->loads[op].refused = 0;
+    for (int script = 0; script < TAKT_SCRIPTS; script++) {
+        node->loads[script].under_way = false;
+        node->loads[script].refused = 0;
     }
 }
 

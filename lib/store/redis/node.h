@@ -13,6 +13,7 @@
 #include "redis/connection.h"
 #include "redis/slot_map.h"
 #include "store/redis/durable.h"
+#include "store/redis/script.h"
 #include "store/redis/subscribe.h"
 #include "store/store.h"
 
@@ -40,6 +41,7 @@ typedef struct takt_redis_node_options {
     const takt_redis_url *url;
     takt_tls_trust *trust; /* NULL without TLS */
     uint64_t timeout_ms;
+    uint64_t unused_ms; /* when the connections of an unused node are closed */
     const takt_redis_node_events *events;
     const takt_durable_events *durable_events;
     void *data;
@@ -55,7 +57,7 @@ struct takt_redis_node {
     takt_redis_connection *connection; /* NULL: not connected, or closing */
     takt_durable *durable;             /* NULL: awards do not wait for replicas */
     takt_hints *hints;                 /* NULL until the first claim was answered */
-    takt_redis_load loads[TAKT_OPS];
+    takt_redis_load loads[TAKT_SCRIPTS];
     takt_link waiting; /* jobs not sent to a connection yet */
     uint64_t used_ms;  /* when the last job was sent */
     bool was_ready;    /* the present connection was ready */

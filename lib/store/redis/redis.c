@@ -20,6 +20,7 @@
 #include "store/redis/list.h"
 
 #define TIMEOUT_US INT64_C(1000000) /* the default */
+#define UNUSED_US  INT64_C(60000000)
 
 static void on_timer(uv_timer_t *timer);
 
@@ -64,7 +65,7 @@ static int hopeless(const takt_redis_store *store, const takt_store_call *call)
         return TAKT_E_STORE;
     if (strnlen(call->key, TAKT_KEY_SIZE_MAX + 1) > TAKT_KEY_SIZE_MAX)
         return TAKT_E_INVALID;
-    return 0;
+    return call->inner_count > 0 && !store->store.nests ? TAKT_E_STORE : 0;
 }
 
 /* The same for the server that has the call's ledger. */
@@ -90,7 +91,8 @@ static takt_redis_job *take_job(takt_redis_store *store)
         return NULL;
     takt_list_init(&job->pause.link);
     job->store = store;
-    job->tries = job->keys = job->pause.count = 0;
+    job->tries = job->keys = job->split = job->pause.count = 0;
+    job->pause.slot = -1;
     job->sent = false;
     return job;
 }
@@ -98,8 +100,12 @@ static takt_redis_job *take_job(takt_redis_store *store)
 static void redis_submit(takt_store *base, takt_store_call *call)
 {
     takt_redis_store *store = (takt_redis_store *)base;
-    int status = hopeless(store, call);
-    takt_redis_job *job = status == 0 ? take_job(store) : NULL;
+    takt_redis_job *job;
+    int status;
+
+    base->nests &= !store->cluster.found;
+    status = hopeless(store, call);
+    job = status == 0 ? take_job(store) : NULL;
 
     if (job != NULL) {
         job->call = call;
@@ -116,7 +122,8 @@ static void redis_submit(takt_store *base, takt_store_call *call)
         store->worker = call->claim->worker;
     job->due_ns = takt_timeout_due(&store->timeout, uv_hrtime());
     takt_list_append(&store->jobs, &job->order);
-    takt_redis_job_go(job);
+    if (!takt_redis_batch_take(job))
+        takt_redis_job_begin(job);
     uv_ref((uv_handle_t *)&store->timer);
     set_timer(store);
 }
@@ -164,12 +171,18 @@ static takt_redis_job *overdue(takt_redis_store *store)
     return job;
 }
 
-/* Of a job that was not sent, or has paused in vain. */
-static int status_of_late(const takt_redis_job *job)
+/* A job that was not sent, or has paused in vain. A slot that stays split is no fault of its
+ * node. */
+static void give_up(takt_redis_job *job)
 {
-    if (job->pause.count > 0)
-        return job->code;
-    return job->node != NULL && job->node->down ? job->node->code : TAKT_E_STORE_TIMEOUT;
+    int status = job->node != NULL && job->node->down ? job->node->code : TAKT_E_STORE_TIMEOUT;
+
+    if (job->pause.slot >= 0) {
+        takt_redis_set_trouble(job->store, job->node,
+                               "the slot of a ledger is moving between nodes", "TRYAGAIN");
+        job->call->server = takt_redis_cluster_between(&job->store->cluster);
+    }
+    takt_redis_job_finish(job, job->pause.count > 0 ? job->code : status);
 }
 
 static void give_up_overdue(takt_redis_store *store)
@@ -184,7 +197,7 @@ static void give_up_overdue(takt_redis_store *store)
             takt_redis_connection_leave(job->node->connection, true, TAKT_E_STORE_TIMEOUT,
                                         "it does not answer in time");
         else
-            takt_redis_job_finish(job, status_of_late(job));
+            give_up(job);
     }
 }
 
@@ -210,9 +223,11 @@ static takt_redis_store *store_of(const takt_redis_node *node)
     return node->options->data;
 }
 
+/* Once the map of a cluster is read, no ledger is at the home node's number. */
 static void tell_way(takt_redis_store *store, int server, int code)
 {
-    if (!store->closing && store->options.on_connection != NULL)
+    if (!store->closing && store->options.on_connection != NULL &&
+        !(server == 0 && store->cluster.mapped))
         store->options.on_connection(store->options.data, server, code);
 }
 
@@ -221,8 +236,12 @@ static void on_ready(takt_redis_node *node)
     takt_redis_store *store = store_of(node);
 
     tell_way(store, node->number, 0);
-    while (takt_redis_node_ready(node) && !takt_list_empty(&node->waiting))
-        takt_redis_job_send(job_at(node->waiting.next));
+    while (takt_redis_node_ready(node) && !takt_list_empty(&node->waiting)) {
+        takt_redis_job *job = job_at(node->waiting.next);
+        takt_list_remove(&job->pause.link);
+        if (!takt_redis_batch_take(job))
+            takt_redis_job_send(job);
+    }
     takt_redis_cluster_ready(&store->cluster);
 }
 
@@ -271,9 +290,14 @@ static void on_gone(void *data, int number)
 
 static void on_resumed(void *data, takt_link *link)
 {
+    takt_redis_job *job = job_at(link);
+
     (void)data;
-    takt_redis_job_aim(job_at(link));
-    takt_redis_job_go(job_at(link));
+    if (job->ask && takt_redis_node_connect(job->node))
+        job->turns = 0;
+    else
+        takt_redis_job_aim(job);
+    takt_redis_job_begin(job);
 }
 
 static void closed_one(takt_redis_store *store)
@@ -311,6 +335,11 @@ static void on_timer_closed(uv_handle_t *handle)
     closed_one(handle->data);
 }
 
+static void on_idle_closed(uv_handle_t *handle)
+{
+    closed_one(handle->data);
+}
+
 static void on_cluster_timer_closed(uv_handle_t *handle)
 {
     closed_one(TAKT_HOLDER(handle, takt_redis_store, cluster.timer));
@@ -335,8 +364,10 @@ static void fill(takt_redis_store *store, const takt_store_kind *kind, uv_loop_t
                  const takt_store_options *options)
 {
     int64_t timeout_us = options->timeout_us > 0 ? options->timeout_us : TIMEOUT_US;
+    int64_t unused_us = options->unused_us > 0 ? options->unused_us : UNUSED_US;
 
     store->store.kind = kind;
+    store->store.nests = true; /* until it turns out to be a cluster */
     store->loop = loop;
     store->options = *options;
     store->options.name_space = NULL;
@@ -351,6 +382,7 @@ static void fill(takt_redis_store *store, const takt_store_kind *kind, uv_loop_t
                                   .url = &store->url,
                                   .trust = store->trust,
                                   .timeout_ms = store->timeout.timeout_ns / 1000000 + 1,
+                                  .unused_ms = (uint64_t)unused_us / 1000,
                                   .events = &node_events,
                                   .durable_events = &durable_events,
                                   .data = store};
@@ -387,6 +419,7 @@ static int open_by(const takt_store_kind *kind, takt_redis_transport transport, 
     }
     uv_timer_init(loop, &opened->timer);
     opened->timer.data = opened;
+    takt_redis_batch_open(opened);
     *store = &opened->store;
     return 0;
 
@@ -402,10 +435,12 @@ static void cancel_all(takt_redis_store *store)
 {
     takt_link *nodes = &store->cluster.nodes;
 
-    store->left = 2; /* timers */
+    store->left = 3; /* timers, the idle handle */
     for (takt_link *at = nodes->next; at != nodes; at = at->next)
         fail_all(&TAKT_HOLDER(at, takt_redis_node, link)->waiting, TAKT_E_CANCELED);
     fail_all(&store->cluster.pausing, TAKT_E_CANCELED);
+    fail_all(&store->batch.gathered, TAKT_E_CANCELED);
+    takt_redis_batch_close(store, on_idle_closed);
     uv_close((uv_handle_t *)&store->timer, on_timer_closed);
     uv_close((uv_handle_t *)&store->cluster.timer, on_cluster_timer_closed);
     store->left += takt_redis_cluster_close(&store->cluster); /* cancels the calls that were sent */

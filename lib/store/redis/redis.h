@@ -2,8 +2,8 @@
  * redis.h: the Redis store from the inside.
  *
  * redis.c opens and closes it and handles time-outs; call.c takes one call from its first EVALSHA
- * to its answer, durable.c waits for replicas; listen.c handles hints about the ledgers of such
- * calls; cluster.h knows the node that has a ledger.
+ * to its answer, batch.c several claims; durable.c waits for replicas; listen.c handles hints about
+ * the ledgers of such calls; cluster.h knows the node that has a ledger.
  */
 #ifndef TAKT_STORE_REDIS_REDIS_H
 #define TAKT_STORE_REDIS_REDIS_H
@@ -13,12 +13,11 @@
 
 #include "base/timeout.h"
 #include "redis/reply_error.h"
+#include "store/redis/batch.h"
 #include "store/redis/cluster.h"
 #include "store/redis/script.h"
 #include "store/redis/script_call.h"
 #include "store/store.h"
-
-typedef struct takt_redis_store takt_redis_store;
 
 /* What a call waits for: the script, the replicas, or the hint to other workers. */
 typedef enum takt_redis_step {
@@ -37,15 +36,17 @@ struct takt_redis_job {
     takt_redis_pause pause; /* its link: in the list of jobs that wait for their node's connection,
                              * of those that pause or wait for
                              * replicas, or of those for reuse */
+    takt_link batched;      /* of the first job of a batch: all jobs of it, by pause.link */
     takt_redis_command asking; /* ASKING */
     takt_redis_node *node;     /* the one it is for; NULL: none has its slot */
     uint64_t due_ns;           /* by the clock of timeout.h */
     int tries;
-    int keys;  /* keys named, or to be named as the script has asked */
+    int keys;  /* named, or to be named as the script has asked: TAKT_KEYS_... */
     int turns; /* redirections since it was aimed */
     int code;  /* why it pauses */
-    bool sent; /* sent to the connection */
+    bool sent; /* the server owes it an answer */
     bool ask;  /* the node has been named for this call only */
+    int split; /* the keys that were on two nodes at its last call (TRYAGAIN); 0: they were not */
     takt_redis_step step;
 };
 
@@ -57,6 +58,7 @@ struct takt_redis_store {
     char name_space[TAKT_NAME_SIZE_MAX + 1];
     pid_t process; /* the process of the connection: a child after fork has none */
     takt_redis_cluster cluster;
+    takt_redis_batch batch;
     takt_script_call script_call;
     uint64_t worker; /* the worker that claims through this store */
 
@@ -71,7 +73,7 @@ struct takt_redis_store {
     char text[TAKT_ERROR_TEXT_SIZE]; /* why a call has failed last */
 
     bool closing;
-    int left; /* to close: two timers, the nodes */
+    int left; /* to close: two timers, the idle handle, the nodes */
     takt_store_options options;
     void (*closed)(void *data);
     void *data;
@@ -80,11 +82,24 @@ struct takt_redis_store {
 /* Finds the node that has the job's ledger. */
 void takt_redis_job_aim(takt_redis_job *job);
 
-/* Sends a job to its node, or lets it wait for the node's connection. */
+/* Sends a job to its node, or lets it wait for the node's connection, or for other calls about its
+ * slot. */
+void takt_redis_job_begin(takt_redis_job *job);
+
+/* The same without the other calls. */
 void takt_redis_job_go(takt_redis_job *job);
 
 /* Sends a job to its node, which is ready. */
 void takt_redis_job_send(takt_redis_job *job);
+
+/* Writes its command into the store's script_call; false: a name is too long. */
+bool takt_redis_job_write(takt_redis_job *job);
+
+/* The script's own answer for this job, or an error instead. */
+void takt_redis_job_answer(takt_redis_job *job, const takt_reply *reply);
+
+/* Loads a script of takt_scripts, unless that is under way. False: no memory. */
+bool takt_redis_load_script(takt_redis_node *node, int script);
 
 /* The script has run, and its answer counts: sends the hint about it, if any, and finishes. */
 void takt_redis_job_conclude(takt_redis_job *job);
@@ -92,7 +107,8 @@ void takt_redis_job_conclude(takt_redis_job *job);
 /* Answers a job's call with that status; its outputs are filled. */
 void takt_redis_job_finish(takt_redis_job *job, int status);
 
-/* A ledger was claimed from, or the stored policy was read: listens to its hints from now on. */
+/* A ledger was claimed from, or the stored policy was read: listens to its hints from now on, and
+ * to those of inner limits. */
 void takt_redis_listen(takt_redis_store *store, const takt_store_call *call);
 
 /* Ledgers may have moved: listens at the nodes where they are now. */

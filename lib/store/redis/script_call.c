@@ -7,13 +7,14 @@
 #include <string.h>
 
 #include "core/ledger_text.h"
+#include "core/tenants.h"
 #include "store/redis/script.h"
 
 /* Where the fields' text goes. */
 struct pen {
     takt_script_call *script_call;
     takt_writer writer;
-    bool begun; /* a field stands there already */
+    bool begun; /* a field is there already */
 };
 
 static void add(takt_script_call *script_call, const char *text, size_t size)
@@ -37,6 +38,21 @@ static void add_int(struct pen *pen, int64_t value)
     takt_write_int(next_field(pen), value);
 }
 
+/* An amount, and behind it those of further units up to the last that is not 0. */
+static void add_amounts(struct pen *pen, int64_t first, const int64_t *more)
+{
+    takt_writer *writer = next_field(pen);
+    int count = TAKT_MORE_MAX;
+
+    takt_write_int(writer, first);
+    while (count > 0 && more[count - 1] == 0)
+        count--;
+    for (int i = 0; i < count; i++) {
+        takt_write_char(writer, '/');
+        takt_write_int(writer, more[i]);
+    }
+}
+
 static void add_hex(struct pen *pen, uint64_t value)
 {
     takt_write_hex(next_field(pen), value);
@@ -53,25 +69,61 @@ static void add_rules(struct pen *pen, const takt_numbers *numbers)
     }
 }
 
-/* The first `count` of the ledger's keys, and how many they are. */
-static bool add_names(takt_script_call *script_call, const char *name_space,
-                      const takt_store_call *call, int count)
+/* The keys of a ledger: its name, and that with each of `rests`; "": the name again. The names
+ * stand in names[at...]. */
+static bool add_ledger(takt_script_call *script_call, const char *name_space, const char *limit,
+                       const char *key, int at, const char *const *rests, int count)
 {
-    static const char *const counts[TAKT_SCRIPT_CALL_NAMES] = {"1", "2", "3", "4", "5"};
-    static const char *const rests[TAKT_SCRIPT_CALL_NAMES] = {"", ":line", ":places", ":log",
-                                                              ":held"};
-    size_t size =
-        takt_redis_key(script_call->names[0], name_space, call->limit->name, call->key, "");
+    size_t size = takt_redis_key(script_call->names[at], name_space, limit, key, "");
 
     if (size == 0)
         return false;
-    add(script_call, counts[count - 1], 1);
-    add(script_call, script_call->names[0], size);
+    add(script_call, script_call->names[at], size);
     for (int i = 1; i < count; i++) {
-        memcpy(script_call->names[i], script_call->names[0], size);
-        memcpy(script_call->names[i] + size, rests[i], strlen(rests[i]) + 1);
-        add(script_call, script_call->names[i], size + strlen(rests[i]));
+        memcpy(script_call->names[at + i], script_call->names[at], size);
+        memcpy(script_call->names[at + i] + size, rests[i], strlen(rests[i]) + 1);
+        add(script_call, script_call->names[at + i], size + strlen(rests[i]));
     }
+    return true;
+}
+
+/* The first `count` keys of the ledger. The first one stands in place of a key that is not named
+ * but has another behind it. */
+static bool add_own(takt_script_call *script_call, const char *name_space,
+                    const takt_store_call *call, int keys, int count)
+{
+    const char *rests[TAKT_SCRIPT_CALL_OWN] = {""};
+
+    if (count > 1) { /* a brief claim, the most frequent call, names one key */
+        rests[1] = keys & TAKT_KEYS_LINE ? ":line" : "";
+        rests[2] = keys & TAKT_KEYS_LINE ? ":places" : "";
+        rests[3] = keys & TAKT_KEYS_HELD ? ":held" : "";
+        rests[4] = keys & TAKT_KEYS_LOG ? ":log" : "";
+    }
+    return add_ledger(script_call, name_space, call->limit->name, call->key, 0, rests, count);
+}
+
+/* The ledger's keys, those of inner ledgers, and how many they are. */
+static bool add_names(takt_script_call *script_call, const char *name_space,
+                      const takt_store_call *call, int keys)
+{
+    static const char *const counts[TAKT_SCRIPT_CALL_NAMES] = {"1", "2", "3", "4",  "5", "6",
+                                                               "7", "8", "9", "10", "11"};
+    static const char *const inner_rests[TAKT_SCRIPT_CALL_INNER] = {"", ":log"};
+    int inner_count = call->op == TAKT_OP_CLAIM ? call->inner_count : 0;
+    int count = inner_count > 0 || keys & TAKT_KEYS_LOG ? 5
+                : keys & TAKT_KEYS_HELD                 ? 4
+                : keys & TAKT_KEYS_LINE                 ? 3
+                                                        : 1;
+    int all = count + TAKT_SCRIPT_CALL_INNER * inner_count, at = count;
+
+    add(script_call, counts[all - 1], strlen(counts[all - 1]));
+    if (!add_own(script_call, name_space, call, keys, count))
+        return false;
+    for (int i = 0; i < inner_count; i++, at += TAKT_SCRIPT_CALL_INNER)
+        if (!add_ledger(script_call, name_space, call->inner[i].limit->name, call->inner[i].key, at,
+                        inner_rests, TAKT_SCRIPT_CALL_INNER))
+            return false;
     return true;
 }
 
@@ -116,11 +168,29 @@ static int64_t instant(int64_t us)
     return us > TAKT_EXACT_MAX ? -1 : us < 0 ? 0 : us;
 }
 
+/* Its weight, the worker to wake, and its name. */
+static void add_tenant(takt_writer *writer, const takt_claim *claim)
+{
+    char name[TAKT_TENANT_TEXT_MAX + 1];
+
+    takt_tenant_write(claim->tenant, name);
+    takt_write_char(writer, '@');
+    takt_write_int(writer, claim->tenant_weight);
+    takt_write_char(writer, ',');
+    takt_write_hex(writer, claim->client);
+    takt_write_char(writer, ',');
+    takt_write_text(writer, name);
+}
+
 static void add_waiting(struct pen *pen, const takt_claim *claim, const takt_numbers *numbers)
 {
     takt_writer *writer = next_field(pen);
 
     takt_write_int(writer, claim->waiting);
+    if (claim->weight > 1) {
+        takt_write_char(writer, '*');
+        takt_write_int(writer, claim->weight);
+    }
     if (claim->distant && numbers->concurrency == 0)
         takt_write_char(writer, '!');
     if (numbers->max_waiting > 0 && !takt_numbers_drops(numbers)) {
@@ -135,6 +205,8 @@ static void add_waiting(struct pen *pen, const takt_claim *claim, const takt_num
         takt_write_char(writer, ',');
         takt_write_int(writer, claim->offer.priority);
     }
+    if (claim->tenant)
+        add_tenant(writer, claim);
 }
 
 static void add_claim(struct pen *pen, const takt_claim *claim, const takt_numbers *numbers)
@@ -142,13 +214,14 @@ static void add_claim(struct pen *pen, const takt_claim *claim, const takt_numbe
     add_hex(pen, claim->worker);
     add_int(pen, claim->seq);
     add_waiting(pen, claim, numbers);
-    if (pen->script_call->keys == TAKT_SCRIPT_CALL_WITH_PERMITS)
+    if (pen->script_call->keys & TAKT_KEYS_HELD)
         add_int(pen, claim->holding);
     for (int i = 0; i < claim->want_count; i++) {
         const takt_want *want = &claim->wants[i];
         add_int(pen, want->count);
         add_int(pen, instant(want->latest_us));
-        add_int(pen, want->cost);
+        add_amounts(pen, want->cost,
+                    (int64_t[]){want->more.of[0], want->more.of[1], want->more.of[2]});
         add_int(pen, want->priority);
     }
 }
@@ -159,9 +232,11 @@ static bool is_brief(const takt_store_call *call)
     const takt_numbers *numbers = call->numbers;
     const takt_claim *claim = call->claim;
 
-    return call->op == TAKT_OP_CLAIM && claim->uncontended && claim->waiting == 1 &&
-           claim->offer.cost == 0 && claim->want_count == 1 && claim->wants[0].count == 1 &&
-           claim->wants[0].latest_us == TAKT_NEVER && numbers->rule_count == 1 &&
+    return call->op == TAKT_OP_CLAIM && claim->uncontended && claim->tenant == NULL &&
+           call->inner_count == 0 && claim->waiting == 1 && claim->offer.cost == 0 &&
+           claim->want_count == 1 && claim->wants[0].count == 1 &&
+           claim->wants[0].latest_us == TAKT_NEVER &&
+           takt_more_same(claim->wants[0].more, TAKT_NO_MORE) && numbers->rule_count == 1 &&
            numbers->rules[0].algorithm->paced && numbers->rules[0].unit == TAKT_UNIT_TOKENS &&
            numbers->revision == 0 && !takt_numbers_drops(numbers) && numbers->adapt.backoff == 0;
 }
@@ -175,7 +250,7 @@ static void add_brief_claim(struct pen *pen, const takt_store_call *call)
 
 static void add_try(struct pen *pen, const takt_store_call *call, bool permits)
 {
-    add_int(pen, call->cost);
+    add_amounts(pen, call->cost, call->more);
     if (!permits || call->claim == NULL)
         return;
     add_hex(pen, call->claim->worker);
@@ -193,18 +268,49 @@ static void add_block(struct pen *pen, const takt_store_call *call)
     takt_write_text(next_field(pen), reason);
 }
 
+/* The tenant that pays: its weight, the priority of the work, and its name. */
+static void add_payer(takt_writer *writer, const takt_store_call *call)
+{
+    char name[TAKT_TENANT_TEXT_MAX + 1];
+
+    takt_tenant_write(call->tenant, name);
+    takt_write_int(writer, call->tenant_weight);
+    takt_write_char(writer, ',');
+    takt_write_int(writer, call->priority);
+    takt_write_char(writer, ',');
+    takt_write_text(writer, name);
+}
+
 static void add_settle(struct pen *pen, const takt_store_call *call)
 {
     add_int(pen, call->slot_us);
     add_int(pen, call->requests);
-    add_int(pen, call->cost);
-    add_int(pen, call->actual);
+    add_amounts(pen, call->cost, call->more);
+    add_amounts(pen, call->actual, call->actual_more);
+    if (call->tenant)
+        add_payer(next_field(pen), call);
 }
 
 static void add_lower(struct pen *pen, const takt_store_call *call)
 {
-    add_int(pen, call->actual);
+    add_amounts(pen, call->actual, call->actual_more);
     add_int(pen, call->requests);
+}
+
+/* The fields since `from` are an argument of their own. */
+static void end_argument(struct pen *pen, const char *from)
+{
+    add(pen->script_call, from, (size_t)(pen->writer.at - from));
+    pen->begun = false;
+}
+
+static void add_inner(struct pen *pen, const takt_store_call *call)
+{
+    for (int i = 0; i < call->inner_count; i++) {
+        const char *from = pen->writer.at;
+        add_limit(pen, call->inner[i].numbers);
+        end_argument(pen, from);
+    }
 }
 
 /* An argument of its own. */
@@ -213,7 +319,7 @@ static void add_number(struct pen *pen, int64_t value)
     const char *from = pen->writer.at;
 
     takt_write_int(&pen->writer, value);
-    add(pen->script_call, from, (size_t)(pen->writer.at - from));
+    end_argument(pen, from);
 }
 
 static void add_exchange(struct pen *pen, const takt_store_call *call)
@@ -242,13 +348,22 @@ static bool write_policy_call(struct pen *pen, const char *name_space, const tak
     return true;
 }
 
-static int count_keys(const takt_script_call *script_call, const takt_store_call *call)
+static bool has_log(const takt_numbers *numbers)
 {
-    int keys = call->numbers->concurrency > 0 ? TAKT_SCRIPT_CALL_WITH_PERMITS
-               : is_brief(call)               ? TAKT_SCRIPT_CALL_BRIEF
-                                              : TAKT_SCRIPT_CALL_WHOLE;
+    for (int i = 0; i < numbers->rule_count; i++)
+        if (numbers->rules[i].algorithm == &takt_sliding_log)
+            return true;
+    return false;
+}
 
-    return keys > script_call->keys ? keys : script_call->keys;
+/* The line is named, though many calls do not need it: a wish for it costs more than its keys. */
+static int choose_keys(const takt_store_call *call, int keys)
+{
+    if (keys == 0 && call->numbers->concurrency == 0 && is_brief(call))
+        return 0;
+    if (keys == 0)
+        keys = TAKT_KEYS_TEXT | TAKT_KEYS_LINE | (has_log(call->numbers) ? TAKT_KEYS_LOG : 0);
+    return keys | (call->numbers->concurrency > 0 ? TAKT_KEYS_HELD : 0);
 }
 
 bool takt_script_call_write(takt_script_call *script_call, const char *name_space,
@@ -258,20 +373,21 @@ bool takt_script_call_write(takt_script_call *script_call, const char *name_spac
     struct pen pen = {script_call,
                       {script_call->text, script_call->text + sizeof script_call->text, false},
                       false};
-    bool permits;
+    bool brief, permits;
 
     script_call->count = 0;
     add(script_call, "EVALSHA", 7);
     add(script_call, script->sha1, sizeof script->sha1 - 1);
     if (call->exchange)
         return write_policy_call(&pen, name_space, call);
-    script_call->keys = count_keys(script_call, call);
-    permits = script_call->keys == TAKT_SCRIPT_CALL_WITH_PERMITS;
+    script_call->keys = choose_keys(call, script_call->keys);
+    brief = script_call->keys == 0;
+    permits = script_call->keys & TAKT_KEYS_HELD;
     if (!add_names(script_call, name_space, call, script_call->keys))
         return false;
-    if (script_call->keys != TAKT_SCRIPT_CALL_BRIEF)
+    if (!brief)
         add_limit(&pen, call->numbers);
-    if (script_call->keys == TAKT_SCRIPT_CALL_BRIEF)
+    if (brief)
         add_brief_claim(&pen, call);
     else if (call->op == TAKT_OP_CLAIM)
         add_claim(&pen, call->claim, call->numbers);
@@ -285,7 +401,9 @@ bool takt_script_call_write(takt_script_call *script_call, const char *name_spac
         add_settle(&pen, call);
     else if (call->op == TAKT_OP_LOWER)
         add_lower(&pen, call);
+    end_argument(&pen, script_call->text);
+    if (call->op == TAKT_OP_CLAIM)
+        add_inner(&pen, call);
     assert(!pen.writer.full);
-    add(script_call, script_call->text, (size_t)(pen.writer.at - script_call->text));
     return true;
 }

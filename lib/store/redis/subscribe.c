@@ -240,7 +240,7 @@ static bool is_word(const takt_reply *reply, const char *word)
 
 enum { NO_SLOT = -1, ALL_SLOTS = -2 };
 
-/* The slot that is not heard here, as an error says; NO_SLOT: it says nothing of that. */
+/* The slot in an error of a subscription; NO_SLOT: the error names none. */
 static int deaf_slot(const takt_reply *reply)
 {
     static const takt_redis_address nobody = {"-", 1};

@@ -14,7 +14,7 @@ static void on_decision(const takt_decision *decision, void *data)
 int main(void)
 {
     static const char text[] = "limits:\n  - name: api\n    rules: [{rate: 1/s}]\n";
-    takt_arrival arrival = {0, 1, 5, 0};
+    takt_arrival arrival = {.cost = 1, .priority = 5};
     takt_policy *policy = NULL;
     takt_oracle *oracle = NULL;
     takt_error error;

@@ -1,6 +1,6 @@
 /*
- * agree.h: what the parts of agree.c share: calls at random, a real server whose keys can be read
- * back as a ledger's text, and a count of what came.
+ * agree.h: shared by the parts of agree.c: random calls, a real server whose keys can be read back
+ * as a ledger's text, and a count of the kinds of calls.
  */
 #ifndef TAKT_TESTS_STORE_REDIS_AGREE_H
 #define TAKT_TESTS_STORE_REDIS_AGREE_H
@@ -13,16 +13,21 @@
 #define AGREE_POLICIES 3
 #define AGREE_WORKERS  40
 #define AGREE_ZONES    4
-#define AGREE_SLOTS    16 /* that a settle may be about */
+#define AGREE_LEDGERS  (TAKT_INNER_MAX + 2) /* the outermost, and those of inner limits */
+#define AGREE_SLOTS    16                   /* that a settle may be about */
 #define AGREE_WAKES    (17 * TAKT_WAKES_MAX + 64)
 
-/* A step: one call at one instant, and what it may point to. */
+/* A step: one call at one instant, and the data that it points to. */
 typedef struct agree_step {
     int64_t now_us;
     takt_store_call call;
+    int ledger; /* of the AGREE_LEDGERS */
+    takt_store_inner inner[TAKT_INNER_MAX];
+    int inner_ledgers[TAKT_INNER_MAX];
     int worker; /* of the claim, in the world */
     takt_claim claim;
     takt_award award;
+    takt_tenant_standing tenants[TAKT_TENANTS_MAX]; /* of a peek */
 } agree_step;
 
 /* The timezones that rules name. */
@@ -34,18 +39,25 @@ typedef struct agree_world {
     int64_t now_us;
     takt_limit policies[AGREE_POLICIES]; /* what workers with old and new policies say */
     int policy_count;
+    takt_limit inner[TAKT_INNER_MAX][AGREE_POLICIES];
+    int inner_count; /* limits within this one, the innermost first */
     int workers;
     int64_t seqs[AGREE_WORKERS];
-    int64_t holding[AGREE_WORKERS]; /* permits, as its last award had it, less what it released */
-    int64_t slots_us[AGREE_SLOTS];  /* given lately, and what they took */
+    int64_t holding[AGREE_WORKERS]; /* permits, as in its last award, minus those released */
+    int64_t slots_us[AGREE_SLOTS];  /* recent grants and their costs */
     int64_t costs[AGREE_SLOTS];
+    takt_more more[AGREE_SLOTS];
     int slot_count;
     bool calm;  /* few want little: mostly there is no line */
     bool crowd; /* many want one slot each: a permit that one worker has all of, or a place in line
                  */
     bool counts_requests; /* some rules do */
+    int counts_more;      /* some rules count so many further units */
     bool pace;            /* a few stand in line for one rule, and want the same again and again */
     bool share;           /* a few share permits, and mostly want one or two more */
+    bool nests;           /* inner limits are due later than this one */
+    bool weighs;          /* some workers state a weight */
+    int tenants;          /* whose work the workers have; 0: the limit has none */
     bool jumps;           /* the clock does */
     bool damages;         /* somebody else writes to the ledger's keys */
 } agree_world;
@@ -59,19 +71,27 @@ void agree_step_draw(agree_world *world, agree_step *step);
 /* What the step's worker makes of its award. */
 void agree_step_learn(agree_world *world, const agree_step *step);
 
+/* The name of one of the AGREE_LEDGERS in a server. */
+const char *agree_world_name(int ledger);
+
 /* A step and what lib/core made of it. */
 typedef struct agree_outcome {
     agree_step step;
     char before[AGREE_TEXT_MAX], after[AGREE_TEXT_MAX]; /* the ledger's text; "": there is none */
     int64_t expired_at_us;                              /* that of before */
     int64_t expires_at_us;                              /* that of after */
-    int64_t later_us;                                   /* than the step before it */
-    bool damaged;                                       /* before could not be read */
-    bool touched;                                       /* somebody else wrote to before */
-    bool lost_held;                                     /* they deleted what is held */
+    char inner[TAKT_INNER_MAX][AGREE_TEXT_MAX];         /* after, those of inner limits */
+    int64_t inner_expire_at_us[TAKT_INNER_MAX];
+    bool inner_dead[TAKT_INNER_MAX]; /* dropped although its line, of silent workers, was there */
+    int64_t later_us;                /* than the step before it */
+    bool damaged;                    /* before could not be read, or the text of an inner limit */
+    bool touched;                    /* somebody else wrote to before */
+    bool lost_held;                  /* steps that deleted the holders */
     bool five; /* the call names the key of the holders; `wish`: it was asked for that */
     bool wish;
-    bool brief; /* it can be asked with one key, and was, of a copy of the ledger's text */
+    bool brief;  /* it has the short form, and was asked so, of a copy of the ledger's text */
+    bool spared; /* it was asked with the fewest keys, too, of a copy of the ledger without line and
+                    log */
 } agree_outcome;
 
 /* Counts the outcome among those of its kinds. */
@@ -80,24 +100,29 @@ void agree_kinds_count(const agree_outcome *ran);
 /* Prints how many came of each kind.  False: there is one of which none came. */
 bool agree_kinds_print(void);
 
-/* What the server answered to a claim with one key, and that key before and after it. */
-typedef struct agree_brief_answer {
+/* What the server answered to a call with few keys, and the first key before and after it. */
+typedef struct agree_copy_answer {
     redisReply *reply, *before, *after;
     int64_t expired_at_ms, expires_at_ms; /* -2: there is none */
-} agree_brief_answer;
+} agree_copy_answer;
+
+/* The keys of a ledger. */
+typedef struct agree_keys {
+    redisReply *first;         /* its value */
+    char text[AGREE_TEXT_MAX]; /* as one ledger's text; "" without any */
+    int64_t expires_at_ms;     /* of the ledger's text; -2: there is none */
+} agree_keys;
 
 /* What the server answered to one step, and its keys after it. */
 typedef struct agree_answer {
-    agree_brief_answer brief; /* if it was asked so, on a copy of the text, before the step */
+    agree_copy_answer brief, spared; /* if it was asked so, of a copy, before the step */
     redisReply *reply;
-    char text[AGREE_TEXT_MAX]; /* the keys as one ledger's text; "" without any */
-    size_t size;
-    int64_t expires_at_ms;   /* of the ledger's text; -2: there is none */
+    agree_keys own, inner[TAKT_INNER_MAX];
     bool refused;            /* a call without the key of the holders was not asked for it */
     char wakes[AGREE_WAKES]; /* the workers that were woken */
 } agree_answer;
 
-/* Prints what is wrong, with the seed and the step, and ends the program. */
+/* Prints the difference, with the seed and the step, and ends the program. */
 __attribute__((noreturn)) void agree_fail(const char *what);
 
 /* Starts a server of our own, which ends with this process.  False: there is none on this host. */
@@ -106,21 +131,20 @@ bool agree_server_start(void);
 /* Forgets all ledgers. */
 void agree_server_clear(void);
 
-/* Overwrites the ledger's text, without its places. */
-void agree_server_put(const char *text, size_t size, int64_t expires_at_ms);
+/* Overwrites a ledger's text, without its places. */
+void agree_server_put(int ledger, const char *text, size_t size, int64_t expires_at_ms);
 
 /* Deletes the places and their order. */
-void agree_server_lose_line(void);
+void agree_server_lose_line(int ledger);
 
-/* Deletes what is held. */
-void agree_server_lose_held(void);
+/* Deletes the holders. */
+void agree_server_lose_held(int ledger);
 
 /* Deletes the ledger's text and its line. */
-void agree_server_lose_text(void);
+void agree_server_lose_text(int ledger);
 
-/* A step's call goes into the pipeline; answers are taken in the same order.  Where the outcome is
- * a wish, it is said once without the key of the holders, which is to be asked for.  Says whether
- * it was brief. */
+/* Puts a step's call into the pipeline; answers come in the same order. If the answer would ask for
+ * the key of the holders, the call is first sent without it. */
 void agree_server_send(agree_outcome *ran);
 void agree_server_answer(agree_answer *answer, const agree_outcome *ran);
 void agree_answer_free(agree_answer *answer);
@@ -130,10 +154,10 @@ void agree_answer_free(agree_answer *answer);
 char *agree_keys_line(char *at, const redisReply *places, const redisReply *line,
                       int64_t *latest_us);
 
-/* There are pages for the entries that the text tells of, and no others. */
+/* The pages are exactly those of the entries in the text. */
 void agree_keys_log(const char *text, const redisReply *log);
 
-/* Until when the text says that something is held; 0: it does not. */
+/* The text's end of the leases; 0: it has none. */
 int64_t agree_keys_leased(const char *text);
 
 /* The holders as the text lists them, appended at `at`.  Where the ledger's text does not tell of

@@ -16,7 +16,7 @@
 
 /* A place as the text lists it. */
 typedef struct listed {
-    char text[256];
+    char text[512];
     int64_t score;
 } listed;
 
@@ -25,6 +25,8 @@ typedef struct totals {
     int64_t places[TAKT_PRIORITIES], standing[TAKT_PRIORITIES], wanting[TAKT_PRIORITIES];
     int64_t lacking[TAKT_PRIORITIES];
     int64_t asking[TAKT_PRIORITIES];
+    int64_t weight[TAKT_PRIORITIES], shares[TAKT_PRIORITIES];
+    int64_t more[TAKT_MORE_MAX][TAKT_PRIORITIES];
     int64_t latest_us, min_us;
 } totals;
 
@@ -42,8 +44,9 @@ static void read_place(const char **at, const char *worker, int64_t seq, const r
                        totals *sums, listed *url)
 {
     long long turn, wanting, need, waiting, again;
-    char member[32], marks[5] = "", *told;
-    int priority, taken = 0;
+    long long weight = 1, left = 0;
+    char member[32], weights[80] = "", marks[5] = "", further[TAKT_MORE_MAX * 64] = "", *told;
+    int priority, taken = 0, units = 0;
     int64_t expires_us = -score_of(line, worker);
     bool aside;
 
@@ -51,18 +54,33 @@ static void read_place(const char **at, const char *worker, int64_t seq, const r
                &again, &taken) != 6)
         agree_fail("a place that cannot be read");
     *at += taken;
+    if (**at == '*' || **at == '-') {
+        size_t size = strcspn(*at, ",;/");
+        sscanf(*at, "*%lld+%lld", &weight, &left);
+        snprintf(weights, sizeof weights, "%.*s", (int)size, *at);
+        *at += size;
+    }
     if (**at == ',' && sscanf(*at, ",%4[afpo]%n", marks, &taken) == 1)
         *at += taken;
+    aside = strchr(marks, 'a') != NULL;
+    for (size_t size = 0; **at == '/' && units < TAKT_MORE_MAX; *at += taken, units++) {
+        long long wanted, needed;
+        if (sscanf(*at, "/%lld,%lld%n", &wanted, &needed, &taken) != 2)
+            agree_fail("a place whose further amounts cannot be read");
+        size +=
+            (size_t)snprintf(further + size, sizeof further - size, "/%lld,%lld", wanted, needed);
+        sums->more[units][priority] += aside ? 0 : wanted;
+    }
     told = strchr(marks, 'o'); /* which only the keys tell */
     if (told && (told == marks || told[-1] != 'p'))
         agree_fail("a place that was told of a lease and lacks no permit");
     if (told)
         *told = '\0';
-    aside = strchr(marks, 'a') != NULL;
     url->score = priority * TURNS + turn;
     snprintf(url->text, sizeof url->text,
-             ";w%s,%" PRId64 ",%d,%lld,%lld,%lld,%lld,%lld,%" PRId64 "%s%s", worker, seq, priority,
-             turn, wanting, need, waiting, again, expires_us, *marks ? "," : "", marks);
+             ";w%s,%" PRId64 ",%d,%lld,%lld,%lld,%lld,%lld,%" PRId64 "%s%s%s%s", worker, seq,
+             priority, turn, wanting, need, waiting, again, expires_us, weights, *marks ? "," : "",
+             marks, further);
     snprintf(member, sizeof member, "%s:%d", worker, priority);
     if (score_of(line, member) != (aside ? INT64_MIN : url->score))
         agree_fail("the order of the line is not that of its places");
@@ -75,15 +93,27 @@ static void read_place(const char **at, const char *worker, int64_t seq, const r
     sums->wanting[priority] += aside ? 0 : wanting;
     sums->lacking[priority] += !aside && strchr(marks, 'p') != NULL;
     sums->asking[priority] += aside ? 0 : waiting;
+    sums->weight[priority] += aside ? 0 : weight;
+    sums->shares[priority] += aside ? 0 : takt_max(takt_min(left > 0 ? left : weight, waiting), 1);
     sums->latest_us = expires_us > sums->latest_us ? expires_us : sums->latest_us;
     sums->min_us = expires_us < sums->min_us ? expires_us : sums->min_us;
+}
+
+/* How many units beside tokens the totals of a priority tell. */
+static int count_units(const char *text)
+{
+    int units = 0;
+
+    for (text = strchr(text, '/'); text && *text && *text != ';'; text++)
+        units += *text == '/';
+    return units;
 }
 
 /* The totals that the line keeps are those of its places. */
 static void check_totals(const char *text, const totals *sums)
 {
     char expected[1024];
-    bool counts_requests = strchr(text, '/') != NULL;
+    int units = count_units(text);
     long long min, kept;
     int n = snprintf(expected, sizeof expected, "%" PRId64 ",%" PRId64 ",%" PRId64 ",",
                      sums->waiting, sums->workers, sums->latest_us);
@@ -103,8 +133,14 @@ static void check_totals(const char *text, const totals *sums)
                           sums->standing[i], sums->wanting[i]);
         if (sums->lacking[i] > 0)
             n += snprintf(expected + n, sizeof expected - (size_t)n, ",%" PRId64, sums->lacking[i]);
-        if (sums->places[i] > 0 && counts_requests)
+        if (sums->places[i] > 0 && units > 0)
             n += snprintf(expected + n, sizeof expected - (size_t)n, "/%" PRId64, sums->asking[i]);
+        if (sums->weight[i] > sums->standing[i])
+            n += snprintf(expected + n, sizeof expected - (size_t)n, "*%" PRId64 "+%" PRId64,
+                          sums->weight[i], sums->shares[i]);
+        for (int unit = 1; sums->places[i] > 0 && unit < units; unit++)
+            n += snprintf(expected + n, sizeof expected - (size_t)n, "/%" PRId64,
+                          sums->more[unit - 1][i]);
     }
     if (!text || strcmp(text, expected) != 0)
         agree_fail("the totals of the line's priorities are not those of its places");
@@ -197,8 +233,8 @@ int64_t agree_keys_leased(const char *text)
     return leased;
 }
 
-/* The totals are those of the holders, the expiry of the key is that which they tell, and it comes
- * after the last lease. */
+/* The totals are those of the holders, the expiry of the key agrees with them, and it comes after
+ * the last lease. */
 static void check_held(const char *text, int64_t held, int64_t count, int64_t min_us,
                        int64_t leased_us, int64_t expires_at_ms)
 {

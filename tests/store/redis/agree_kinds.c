@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KINDS_MAX 210
+#define KINDS_MAX 300
 #define FAR_US    TAKT_LOOKAHEAD_MAX_US /* a state further ahead than that is another clock's */
 
 static struct kind {
@@ -155,7 +155,7 @@ static void count_ledger(const agree_outcome *ran)
     count("the clock leaps", kept && ran->later_us > FAR_US);
 }
 
-/* The part of the rate that a text tells; 100: all of it. */
+/* The part of the rate in a text; 100: all of it. */
 static int percent_of(const char *text)
 {
     const char *part = strstr(text, ";k");
@@ -164,7 +164,7 @@ static int percent_of(const char *text)
     return part && sscanf(part, ";k%d,", &percent) == 1 && percent > 0 ? percent : 100;
 }
 
-/* A block's pace stands behind the brake's state. */
+/* A block's pace is behind the brake's state. */
 static bool is_paced(const char *text)
 {
     const char *part = strstr(text, ";k");
@@ -237,7 +237,7 @@ static void count_brakes(const agree_outcome *ran)
 
 /* ---- watches --------------------------------------------------------------------------------- */
 
-/* What a text says of who looks; false: nobody does. */
+/* The text's watch; false: it has none. */
 static bool read_watched(const char *text, long long *since_us, long long *taken)
 {
     const char *part = text[0] == 'm' ? text : strstr(text, ";m");
@@ -287,7 +287,7 @@ static int holders(const char *text)
     return n;
 }
 
-/* What a worker holds as the text has it. */
+/* A worker's permits in the text. */
 static int64_t held_by(const char *text, uint64_t worker)
 {
     for (const char *at = text; (at = strstr(at, ";h")) != NULL; at += 2) {
@@ -321,7 +321,115 @@ static bool has_expiry_at(const char *text, int64_t at_us)
     return false;
 }
 
-/* The text tells of permits. */
+/* The number of places whose weight is not 1; `begun`: whose turn has begun. */
+static int weighed(const char *text, bool begun)
+{
+    int count = 0;
+
+    for (const char *at = text; (at = strstr(at, ";w")) != NULL; at += 2) {
+        const char *weight = strpbrk(at + 2, "*;");
+        if (weight && *weight == '*')
+            count += !begun || weight[1 + strspn(weight + 1, "0123456789")] == '+';
+    }
+    return count;
+}
+
+/* The worker has had its turn, and is not the last. */
+static bool is_between(const char *text, const takt_claim *claim)
+{
+    char place[64];
+    const char *at;
+    long long turn, former;
+    int priority, next;
+
+    snprintf(place, sizeof place, ";w%llx,%lld,", (unsigned long long)claim->worker,
+             (long long)claim->seq);
+    at = strstr(text, place);
+    if (!at || sscanf(at + strlen(place), "%d,%lld,", &priority, &turn) != 2)
+        return false;
+    at = strpbrk(at + 1, "-;");
+    if (!at || *at == ';' || sscanf(at, "-%lld", &former) != 1 || former > turn)
+        return false;
+    at = strchr(at, ';');
+    return at && sscanf(at, ";w%*x,%*d,%d,", &next) == 1 && next == priority;
+}
+
+/* How often the text has a part. */
+static int parts(const char *text, const char *part)
+{
+    int count = 0;
+
+    while ((text = strstr(text, part))) {
+        count++;
+        text++;
+    }
+    return count;
+}
+
+static void count_tenants(const agree_outcome *ran)
+{
+    const takt_claim *claim = &ran->step.claim;
+    const takt_award *award = &ran->step.award;
+    bool claims = ran->step.call.op == TAKT_OP_CLAIM && !award->stale;
+    bool told = has(ran->before, ";p"), gives = claims && award->run_count > 0;
+    bool permits = ran->step.call.numbers->concurrency > 0;
+
+    count("claims of tenants", claims && claim->tenant);
+    count("slots of tenants", gives && told);
+    count("a tenant alone", gives && told && parts(ran->before, ";p") == 1);
+    count("two tenants", gives && parts(ran->before, ";p") == 2);
+    count("five tenants", gives && parts(ran->before, ";p") >= 5);
+    count("ten tenants", gives && parts(ran->before, ";p") >= 10);
+    count("a tenant of several places",
+          gives && has(ran->before, "@1,") && parts(ran->before, "@1,") > 2);
+    count("a tenant in a line without", claims && claim->tenant && !told && has(ran->before, ";w"));
+    count("a claim that names none among tenants", claims && !claim->tenant && told);
+    count("tenants that leave", claims && told && !has(ran->after, ";p"));
+    count("tenants that lack a permit", claims && permits && has(ran->after, "p@"));
+    count("workers of tenants that are woken", claims && told && award->wake_count > 0);
+    count("tenants whose heads are late", claims && has(ran->after, "@") && has(ran->after, ",a@"));
+    count("waiters of tenants that leave", claims && told && award->refused > 0);
+    count("a try among tenants", ran->step.call.op == TAKT_OP_TRY && told);
+    count("other calls among tenants",
+          ran->step.call.op != TAKT_OP_TRY && ran->step.call.op != TAKT_OP_CLAIM && told);
+    count("tenants that owe more",
+          told && ran->step.call.tenant && ran->step.call.actual > ran->step.call.cost);
+    count("tenants that owe less",
+          told && ran->step.call.tenant && ran->step.call.actual < ran->step.call.cost);
+    count("tenants that come to owe",
+          parts(ran->after, ";p") > parts(ran->before, ";p") && ran->step.call.tenant);
+    count("peeks at tenants",
+          ran->step.call.op == TAKT_OP_PEEK && ran->step.call.standing.tenant_count > 1);
+    count("requests of tenants", gives && told && has(ran->after, "="));
+    count("processes of tenants", gives && told && has(ran->after, "*2"));
+}
+
+static void count_weights(const agree_outcome *ran)
+{
+    const takt_claim *claim = &ran->step.claim;
+    const takt_award *award = &ran->step.award;
+    bool claims = ran->step.call.op == TAKT_OP_CLAIM && !award->stale;
+    bool weighs = claims && claim->weight > 1;
+    bool gives = claims && award->run_count > 0, line = weighed(ran->before, false) > 0;
+    bool permits = ran->step.call.limit->numbers.concurrency > 0;
+
+    count("weights in an empty line", weighs && gives && !has(ran->before, ";w"));
+    count("lines with a weight", line);
+    count("lines with 5 weights", weighed(ran->before, false) >= 5);
+    count("turns that have begun", weighed(ran->after, true) > 0);
+    count("several turns that have begun", weighed(ran->after, true) > 1);
+    count("turns of several shares that end",
+          weighs && gives && weighed(ran->before, true) > weighed(ran->after, true));
+    count("turns that come before those that were taken earlier", is_between(ran->after, claim));
+    count("weights that are too high", weighs && claim->weight > TAKT_WEIGHT_MAX && line);
+    count("a weight of 1 among others", gives && line && claim->weight <= 1);
+    count("weights with permits", weighs && gives && line && permits);
+    count("workers that are woken in a line with weights", line && award->wake_count > 0);
+    count("waiters of weights that are dropped", line && award->refused > 0);
+    count("requests with weights", weighs && gives && line && has(ran->after, "="));
+}
+
+/* The text has permits. */
 static bool has_permits(const char *text)
 {
     const char *part = text[0] == 'r' ? text : strstr(text, ";r");
@@ -452,6 +560,39 @@ static void count_units(const agree_outcome *ran)
           line && (units & requests) && !has(ran->before, "=") && has(ran->after, "="));
 }
 
+/* Rules of units beside the first that a limit names. */
+static void count_more(const agree_outcome *ran)
+{
+    const takt_store_call *call = &ran->step.call;
+    bool more = takt_numbers_count_more(&call->limit->numbers);
+    bool changes = strcmp(ran->before, ran->after) != 0, line = has(ran->before, ";t");
+    bool gives = call->op == TAKT_OP_CLAIM && ran->step.award.run_count > 0;
+    bool told = gives && !takt_more_same(ran->step.award.runs[0].more, TAKT_NO_MORE);
+    bool settles = more && call->op == TAKT_OP_SETTLE && changes;
+
+    count("awards of further units", more && told);
+    count("awards of further units that are not stated", more && gives && !told);
+    count("awards of further units in a line", more && told && line);
+    count("awards of several runs of further units",
+          more && told && line && ran->step.award.run_count > 1);
+    count("slots left to the need of further units",
+          more && line && call->op == TAKT_OP_CLAIM && ran->step.award.news);
+    count("further units that exceed what a rule gives",
+          more && call->op == TAKT_OP_CLAIM && ran->step.claim.want_count > 0 &&
+              ran->step.claim.wants[0].cost == 1 && ran->step.award.in_line == 0 && !gives);
+    count("tries of further units", more && call->op == TAKT_OP_TRY && call->status == 0);
+    count("settles of further units that were not begun", settles && call->requests > 0);
+    count("settles of further units of more", settles && call->actual_more[0] > call->more[0]);
+    count("settles of further units of less", settles && call->actual_more[0] < call->more[0]);
+    count("further units that are lowered", more && call->op == TAKT_OP_LOWER && changes);
+    count("brakes on further units",
+          more && call->limit->numbers.rules[0].unit >= TAKT_UNIT_MORE && has(ran->before, ";k"));
+    count("rules that begin to count further units in a line",
+          line && more && !has(ran->before, "&") && has(ran->after, "&"));
+    count("waiters dropped that want further units",
+          more && call->op == TAKT_OP_CLAIM && ran->step.award.refused > 0);
+}
+
 static void count_settles(const agree_outcome *ran)
 {
     const takt_store_call *call = &ran->step.call;
@@ -489,6 +630,82 @@ static void count_lowers(const agree_outcome *ran)
     count("what is left is lowered", lowers && strcmp(ran->before, ran->after) != 0 &&
                                          call->standing.remaining == call->actual);
     count("less is left anyway", lowers && call->standing.remaining < call->actual);
+}
+
+/* ---- inner limits ---------------------------------------------------------------------------- */
+
+/* Slots that were passed over. */
+static bool has_gaps(const char *text)
+{
+    return has(text, ";v");
+}
+
+/* A place some of whose waiters are held back: "...@1,beef,7". */
+static bool holds_back(const char *text)
+{
+    for (const char *at = strchr(text, '@'); at; at = strchr(at + 1, '@'))
+        if (at[strspn(at + 1, "0123456789") + 1] == ',' &&
+            at[1 + strcspn(at + 1, ",") + 1 + strspn(strchr(at, ',') + 1, "0123456789abcdef")] ==
+                ',')
+            return true;
+    return false;
+}
+
+static bool has_brake(const agree_outcome *ran)
+{
+    bool found = false;
+
+    for (int i = 0; i < ran->step.call.inner_count; i++)
+        found |= has(ran->inner[i], ";k");
+    return found;
+}
+
+static void count_inner(const agree_outcome *ran)
+{
+    const agree_step *step = &ran->step;
+    const takt_award *award = &step->award;
+    bool nested = step->call.op == TAKT_OP_CLAIM && step->call.inner_count > 0 && !award->stale;
+    bool gives = nested && award->run_count > 0, line = nested && has(ran->inner[0], ";w");
+    bool log = nested && strchr(ran->inner[0], '#');
+
+    count("claims with an inner limit", nested && step->call.inner_count == 1);
+    count("claims with two inner limits", nested && step->call.inner_count == 2);
+    count("claims with as many inner limits as can be",
+          nested && step->call.inner_count == TAKT_INNER_MAX);
+    count("slots of all levels", gives);
+    count("slots of several runs of all levels", gives && award->run_count > 1);
+    count("slots of all levels that more than one cost", gives && award->runs[0].cost > 1);
+    count("claims with inner limits that wait in line", nested && award->in_line != 0);
+    count("claims with inner limits that wait among others",
+          nested && award->in_line != 0 && award->least_urgent >= 0);
+    count("claims that are parked", nested && award->parked);
+    count("claims that are parked after slots", gives && award->parked);
+    count("waiters that are held back", nested && holds_back(ran->after));
+    count("claims that nobody gives",
+          nested && step->claim.want_count > 0 && award->in_line == 0 && !award->parked && !gives);
+    count("gaps that begin", !has_gaps(ran->before) && has_gaps(ran->after));
+    count("gaps that end", has_gaps(ran->before) && !has_gaps(ran->after));
+    count("slots where there are gaps", gives && has_gaps(ran->before));
+    count("gaps that begin in a block's pace",
+          !has_gaps(ran->before) && has_gaps(ran->after) && is_paced(ran->before));
+    count("slots where there are gaps in a block's pace",
+          gives && has_gaps(ran->before) && is_paced(ran->before));
+    count("gaps beside other rules",
+          has_gaps(ran->after) && step->call.limit->numbers.rule_count > 1);
+    count("claims without inner limits where there are gaps",
+          step->call.op == TAKT_OP_CLAIM && step->call.inner_count == 0 && step->ledger == 0 &&
+              award->run_count > 0 && has_gaps(ran->before));
+    count("tries where there are gaps", step->call.op == TAKT_OP_TRY && has_gaps(ran->before));
+    count("claims with blocked inner limits",
+          nested && award->blocked_until_us > step->now_us && !has(ran->after, ";b"));
+    count("claims with braked inner limits", gives && has_brake(ran));
+    count("inner ledgers that cannot be read", nested && ran->damaged && !has(ran->after, ";b"));
+    count("inner ledgers with a log", log);
+    count("inner ledgers with a line", line);
+    count("inner ledgers of newer numbers",
+          nested && has(ran->inner[0], ";r") && step->inner[0].numbers->revision == 0);
+    count("claims of inner ledgers alone",
+          step->call.op == TAKT_OP_CLAIM && step->ledger > 0 && award->run_count > 0);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -598,7 +815,7 @@ static void count_runs(const takt_award *award)
     count("awards of as many runs as can be", award->run_count == TAKT_RUNS_MAX);
 }
 
-/* Waiters of the others that the text tells of. */
+/* Waiters of other workers in the text. */
 static int64_t others_waiting(const char *text, uint64_t claimer)
 {
     int64_t sum = 0;
@@ -712,6 +929,10 @@ void agree_kinds_count(const agree_outcome *ran)
     count_permit_calls(ran);
     count_settles(ran);
     count_units(ran);
+    count_weights(ran);
+    count_tenants(ran);
+    count_inner(ran);
+    count_more(ran);
     count_lowers(ran);
     if (ran->step.call.op == TAKT_OP_CLAIM ||
         (ran->step.call.op == TAKT_OP_TRY && ran->step.call.claim))

@@ -3,10 +3,12 @@
  */
 #include "agree.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/random.h"
 #include "core/brake.h"
+#include "core/tenants.h"
 #include "zone/zone_load.h"
 
 #define COUNT(array)      ((int64_t)(sizeof(array) / sizeof *(array)))
@@ -103,6 +105,8 @@ static void draw_rule(agree_world *world, takt_rule *rule)
             rule->burst = up_to(world, TAKT_RULE_LIMIT_MAX);
         if (world->counts_requests && chance(world, 50))
             rule->unit = TAKT_UNIT_REQUESTS;
+        else if (world->counts_more > 0 && chance(world, 60))
+            rule->unit = TAKT_UNIT_MORE + (takt_unit)below(world, world->counts_more);
         if (rule->algorithm->letter == 'f' && chance(world, 30))
             rule->align = TAKT_ALIGN_FIRST_USE;
         else if (rule->algorithm->letter == 'f' && chance(world, 70))
@@ -190,6 +194,8 @@ static void draw_change(agree_world *world, takt_limit *limit)
         limit->numbers.rules[rule] = limit->numbers.rules[--limit->numbers.rule_count];
     else
         limit->numbers.lookahead_us = ONE(world, lookaheads_us);
+    if (world->counts_requests && limit->numbers.rule_count > 0 && chance(world, 30))
+        limit->numbers.rules[0].unit = TAKT_UNIT_REQUESTS;
     if (chance(world, 20))
         draw_adapt(world, limit);
     if (limit->numbers.adapt.backoff > 0 && !takt_brake_fits(&limit->numbers))
@@ -210,7 +216,7 @@ static void draw_crowd(agree_world *world)
         limit->numbers.max_waiting = 8 + below(world, 16);
 }
 
-/* What most of the claims in a fleet are: a few who keep pace. */
+/* Most claims of a fleet: a few workers that keep pace. */
 static void draw_pace(agree_world *world)
 {
     takt_limit *limit = &world->policies[0];
@@ -228,7 +234,7 @@ static void draw_pace(agree_world *world)
     limit->numbers.lookahead_us = ONE(world, lookaheads_us);
 }
 
-/* The other thing that they are: a few who share permits. */
+/* Other frequent claims: a few workers that share permits. */
 static void draw_share(agree_world *world)
 {
     takt_limit *limit = &world->policies[0];
@@ -248,12 +254,100 @@ static void draw_share(agree_world *world)
     }
 }
 
+/* The policies of an inner limit, often slower than the outer ones. */
+static void draw_inner(agree_world *world, int at)
+{
+    takt_limit *limit = world->inner[at];
+
+    draw_limit(world, limit);
+    if (chance(world, 80))
+        limit->numbers.concurrency = limit->numbers.max_waiting = 0;
+    if (limit->numbers.rule_count == 0)
+        draw_rule(world, &limit->numbers.rules[limit->numbers.rule_count++]);
+    snprintf(limit->name, sizeof limit->name, "in%d", at + 1);
+    for (int i = 1; i < AGREE_POLICIES; i++) {
+        limit[i] = limit[i - 1];
+        if (chance(world, 70))
+            continue;
+        draw_change(world, &limit[i]);
+        memcpy(limit[i].name, limit->name, sizeof limit->name);
+        limit[i].numbers.revision = limit[i - 1].numbers.revision + below(world, 2);
+    }
+    world->tenants = world->tenants > 0 ? world->tenants : 1 + (int)below(world, 4);
+}
+
+/* A rule of so many tokens in a second, mostly paced. */
+static void draw_slow(agree_world *world, takt_rule *rule, int64_t most)
+{
+    do {
+        *rule = (takt_rule){.algorithm = draw_algorithm(world)};
+        if (chance(world, 80))
+            rule->algorithm = takt_algorithm_named("gcra");
+        rule->limit = 1 + below(world, most);
+        rule->period_us = 1000000;
+        if (rule->algorithm == takt_algorithm_named("gcra"))
+            rule->burst = chance(world, 40) ? 1 : 1 + below(world, chance(world, 50) ? 2 : 20);
+        if (world->counts_requests && chance(world, 50))
+            rule->unit = TAKT_UNIT_REQUESTS;
+    } while (takt_rule_prepare(rule, NULL) < 0);
+}
+
+/* Inner limits that are due later than the outer one, in the time that a claim looks at. */
+static void draw_nest(agree_world *world)
+{
+    takt_limit *limit = &world->policies[0];
+
+    world->nests = true;
+    world->policy_count = 1;
+    world->workers = 1 + (int)below(world, 6);
+    world->crowd = world->pace = world->share = world->calm = false;
+    *limit = (takt_limit){.name = "any", .numbers.lease_us = TAKT_LEASE_US};
+    limit->numbers.lookahead_us = chance(world, 80) ? 250000 : 1000000;
+    limit->numbers.rule_count = chance(world, 70) ? 1 : 2;
+    for (int i = 0; i < limit->numbers.rule_count; i++)
+        draw_slow(world, &limit->numbers.rules[i], 200);
+    if (chance(world, 20))
+        draw_permits(world, limit);
+    if (chance(world, 20))
+        limit->numbers.max_waiting = up_to(world, 300);
+    draw_when_full(world, limit);
+    for (int i = 0; i < world->inner_count; i++) {
+        char name[sizeof limit->name];
+        memcpy(name, world->inner[i][0].name, sizeof name);
+        for (int j = 0; j < AGREE_POLICIES; j++) {
+            takt_limit *inner = &world->inner[i][j];
+            *inner = (takt_limit){.numbers.rule_count = 1, .numbers.lease_us = TAKT_LEASE_US};
+            memcpy(inner->name, name, sizeof name);
+            inner->numbers.lookahead_us = 250000;
+            inner->numbers.revision = j > 0 && chance(world, 20) ? 1 : 0;
+            if (j == 0 || inner->numbers.revision > 0)
+                draw_slow(world, &inner->numbers.rules[0], 30);
+            else
+                inner->numbers.rules[0] = inner[-1].numbers.rules[0];
+        }
+    }
+}
+
+const char *agree_world_name(int ledger)
+{
+    static const char *const names[AGREE_LEDGERS] = {"takt:{test/any/any}", "takt:{test/in1/any}",
+                                                     "takt:{test/in2/any}", "takt:{test/in3/any}",
+                                                     "takt:{test/in1/other}"};
+
+    return names[ledger];
+}
+
 void agree_world_draw(agree_world *world, uint64_t seed)
 {
     *world = (agree_world){.random = seed, .now_us = BEGIN_US};
     world->now_us += below(world, 1000 * DAY_US);
     world->calm = chance(world, 40);
     world->counts_requests = chance(world, 30);
+    world->counts_more = chance(world, 20) ? 1 + (int)below(world, TAKT_MORE_MAX) : 0;
+    if (chance(world, 25)) {
+        world->inner_count = chance(world, 70) ? 1 : 1 + (int)below(world, TAKT_INNER_MAX);
+        world->counts_more = 0;
+    }
     if (world->calm && chance(world, 30))
         draw_plain(world, &world->policies[0]);
     else
@@ -273,6 +367,13 @@ void agree_world_draw(agree_world *world, uint64_t seed)
     draw_crowd(world);
     draw_pace(world);
     draw_share(world);
+    world->weighs = chance(world, 30);
+    if (chance(world, 20))
+        world->tenants = 1 + (int)below(world, chance(world, 70) ? 4 : AGREE_WORKERS);
+    for (int i = 0; i < world->inner_count; i++)
+        draw_inner(world, i);
+    if (world->inner_count > 0 && chance(world, 50))
+        draw_nest(world);
     world->jumps = chance(world, 20);
     world->damages = chance(world, 20);
 }
@@ -288,7 +389,9 @@ static int64_t calm_step(agree_world *world)
 
 static void draw_time(agree_world *world)
 {
-    if (world->jumps && chance(world, 3))
+    if (world->nests && chance(world, 90))
+        world->now_us += below(world, 60000);
+    else if (world->jumps && chance(world, 3))
         world->now_us +=
             below(world, chance(world, 70) ? 20000000 : 2 * DAY_US) * (chance(world, 50) ? 1 : -1);
     else if (world->policies[0].numbers.rules[0].zone && chance(world, 10))
@@ -314,7 +417,29 @@ static int64_t draw_cost(agree_world *world, const takt_limit *limit)
     return chance(world, 60) ? 1 : up_to(world, capacity);
 }
 
-/* What a worker says it holds: the truth mostly, now and then more than the ledger may know of. */
+/* Amounts of further units: now and then fewer than the rules count, or more than they can give. */
+static takt_more draw_more(agree_world *world, const takt_limit *limit)
+{
+    takt_more more = {{0}};
+
+    for (int i = 0; i < TAKT_MORE_MAX; i++) {
+        int64_t capacity =
+            takt_numbers_capacity(&limit->numbers, TAKT_UNIT_MORE + (takt_unit)i, NULL);
+        if (!takt_numbers_count_more(&limit->numbers) ? !chance(world, 2) : chance(world, 20))
+            continue;
+        more.of[i] = chance(world, 40) ? 1 + (int32_t)below(world, 3)
+                                       : (int32_t)up_to(world, takt_min(capacity, TAKT_COST_MAX));
+    }
+    return more;
+}
+
+static void spread(takt_more more, int64_t amounts[TAKT_MORE_MAX])
+{
+    for (int i = 0; i < TAKT_MORE_MAX; i++)
+        amounts[i] = more.of[i];
+}
+
+/* The permits that a worker states: mostly the truth, sometimes more than the ledger knows of. */
 static int64_t draw_holding(agree_world *world, int worker)
 {
     int64_t *holding = &world->holding[worker];
@@ -335,7 +460,38 @@ uint64_t agree_world_worker(int worker)
     return worker % 5 == 4 ? number >> (12 + worker) : number; /* shorter names sort otherwise */
 }
 
-/* Who says something, and what it holds. */
+/* The name of a tenant of the world, for the process's life. */
+static const char *name_tenant(int tenant)
+{
+    static const char *const names[] = {"", "a", "b c;d%e", "acme",
+                                        "sixty-four bytes, or nearly so"};
+    static char name[AGREE_WORKERS][40];
+
+    snprintf(name[tenant], sizeof name[tenant], "%s%.0d", names[tenant % 5], tenant / 5);
+    return name[tenant];
+}
+
+/* The worker's work is of one tenant, the same as that of others; now and then it is not told, as
+ * by a worker whose policy has no tenants. */
+static void draw_tenant(agree_world *world, int worker, takt_claim *claim)
+{
+    static const int32_t weights[] = {1, 1, 1, 2, 3, 10, 1000, 1001, 0};
+    int tenant = worker % (world->tenants > 0 ? world->tenants : 1);
+
+    claim->tenant = NULL;
+    claim->client = 0;
+    claim->tenant_weight = 0;
+    if (world->tenants == 0)
+        return;
+    if (tenant == 0 && chance(world, 30))
+        return;
+    claim->tenant = name_tenant(tenant);
+    claim->client = tenant > 0 || chance(world, 50) ? claim->worker : 0;
+    claim->worker = takt_tenant_worker(claim->worker, claim->tenant);
+    claim->tenant_weight = chance(world, 95) ? weights[tenant % 9] : weights[below(world, 9)];
+}
+
+/* A random worker, and its permits. */
 static void draw_worker(agree_world *world, agree_step *step)
 {
     bool has_all = world->crowd && chance(world, 8);
@@ -344,6 +500,7 @@ static void draw_worker(agree_world *world, agree_step *step)
 
     step->worker = worker;
     claim->worker = agree_world_worker(worker);
+    draw_tenant(world, worker, claim);
     claim->seq = chance(world, 98) ? ++world->seqs[worker] : below(world, world->seqs[worker] + 1);
     claim->holding = draw_holding(world, worker);
     if (has_all)
@@ -352,10 +509,13 @@ static void draw_worker(agree_world *world, agree_step *step)
 
 static void draw_paced_claim(agree_world *world, takt_claim *claim)
 {
-    int32_t cost = chance(world, 80) ? 1 : (int32_t)draw_cost(world, &world->policies[0]);
+    int32_t cost =
+        chance(world, world->weighs ? 30 : 80) ? 1 : (int32_t)draw_cost(world, &world->policies[0]);
 
     claim->wants[0] =
-        (takt_want){1 + below(world, 60), TAKT_NEVER, cost, chance(world, 98) ? 5 : 3};
+        (takt_want){1 + below(world, 60), TAKT_NEVER, cost, chance(world, 98) ? 5 : 3, {{0}}};
+    if (world->counts_more > 0)
+        claim->wants[0].more = draw_more(world, &world->policies[0]);
     claim->want_count = 1;
     claim->waiting = claim->wants[0].count;
     if (chance(world, 20))
@@ -366,12 +526,24 @@ static void draw_sharing_claim(agree_world *world, takt_claim *claim)
 {
     claim->want_count = chance(world, 80);
     claim->wants[0] =
-        (takt_want){ONE(world, calm_counts), TAKT_NEVER, chance(world, 98) ? 1 : 2, 5};
+        (takt_want){ONE(world, calm_counts), TAKT_NEVER, chance(world, 98) ? 1 : 2, 5, {{0}}};
     if (chance(world, 2))
         claim->wants[0].priority = 3;
     claim->waiting = claim->want_count > 0 ? claim->wants[0].count : 0;
     if (chance(world, 5))
         claim->waiting += below(world, 1000);
+}
+
+/* Mostly the same of each worker; some numbers are none that a weight may be. */
+static int64_t draw_weight(agree_world *world, int worker)
+{
+    static const int64_t weights[] = {1, 2, 3, 5, 8, 50, 1000};
+    static const int64_t odd[] = {-1, 0, TAKT_WEIGHT_MAX, TAKT_WEIGHT_MAX + 1, TAKT_EXACT_MAX};
+
+    if (!world->weighs)
+        return below(world, 2);
+    return chance(world, 5) ? ONE(world, odd)
+                            : weights[(chance(world, 90) ? worker : below(world, 7)) % 7];
 }
 
 static void draw_claim(agree_world *world, agree_step *step)
@@ -384,12 +556,13 @@ static void draw_claim(agree_world *world, agree_step *step)
     if (step->call.limit->numbers.max_waiting > 0 &&
         step->call.limit->numbers.when_full == TAKT_WHEN_FULL_REFUSE)
         claim->newcomers = chance(world, 50) ? TAKT_EXACT_MAX : up_to(world, 40);
+    claim->weight = draw_weight(world, step->worker);
     claim->distant = chance(world, 10) && step->call.limit->numbers.concurrency == 0;
     claim->offer = (takt_offer){.cost = 0};
     if (chance(world, world->pace || world->share || world->calm ? 1 : 40))
         claim->offer = (takt_offer){world->now_us + below(world, 300000), chance(world, 90) ? 1 : 2,
                                     chance(world, 70) ? 9 : (int)below(world, 10)};
-    if (world->pace && chance(world, 97)) {
+    if ((world->pace || world->nests) && chance(world, world->nests ? 80 : 97)) {
         draw_paced_claim(world, claim);
         return;
     }
@@ -409,6 +582,7 @@ static void draw_claim(agree_world *world, agree_step *step)
         if (world->crowd)
             want->count = chance(world, 90) ? 1 : 20;
         want->cost = (int32_t)draw_cost(world, step->call.limit);
+        want->more = draw_more(world, step->call.limit);
         want->latest_us = chance(world, world->calm ? 98 : 80)
                               ? TAKT_NEVER
                               : world->now_us + below(world, 2000000);
@@ -422,6 +596,18 @@ static void draw_claim(agree_world *world, agree_step *step)
 }
 
 /* What the work of a slot has cost: of one that was given lately, mostly, and any number else. */
+/* The tenant that pays, of the priority that most have. */
+static void draw_payer(agree_world *world, takt_store_call *call)
+{
+    if (world->tenants == 0 || chance(world, 10))
+        return;
+    call->tenant = name_tenant((int)below(world, AGREE_WORKERS) % world->tenants);
+    call->tenant_weight = (int32_t)below(world, 4);
+    call->priority = chance(world, 80) ? 5 : (int)below(world, 10);
+    if (chance(world, 30)) /* so much that only its turns show it */
+        call->actual = call->cost + below(world, 20);
+}
+
 static void draw_settle(agree_world *world, takt_store_call *call)
 {
     call->slot_us = world->now_us + below(world, 20000000) - 10000000;
@@ -431,11 +617,19 @@ static void draw_settle(agree_world *world, takt_store_call *call)
         int at = (int)below(world, world->slot_count);
         call->slot_us = world->slots_us[at];
         call->cost = world->costs[at];
+        spread(world->more[at], call->more);
     }
     call->requests = chance(world, 80) ? 1 : 1 + below(world, 5);
     call->actual = chance(world, 30) ? 0 : below(world, call->cost + 1);
     if (chance(world, 40))
         call->actual = call->cost + up_to(world, TAKT_COST_MAX - call->cost + 1) - 1;
+    for (int i = 0; i < TAKT_MORE_MAX; i++) {
+        int64_t taken = call->more[i];
+        if (chance(world, 70))
+            call->actual_more[i] =
+                chance(world, 70) ? below(world, taken + 1) : taken + up_to(world, 1000);
+    }
+    draw_payer(world, call);
 }
 
 /* The run's first slot, or another. */
@@ -445,6 +639,7 @@ static void keep_slot(agree_world *world, const takt_run *run)
 
     world->slots_us[at] = takt_run_slot(run, below(world, run->count));
     world->costs[at] = run->cost;
+    world->more[at] = run->more;
 }
 
 void agree_step_learn(agree_world *world, const agree_step *step)
@@ -452,15 +647,23 @@ void agree_step_learn(agree_world *world, const agree_step *step)
     const takt_award *award = &step->award;
     bool told = step->call.op == TAKT_OP_CLAIM || step->call.op == TAKT_OP_TRY;
 
-    if (step->call.op == TAKT_OP_TRY && step->call.status == 0)
-        keep_slot(world, &(takt_run){{step->now_us, 0}, {0, 0}, 1, 1, (int32_t)step->call.cost, 0});
+    if (step->call.op == TAKT_OP_TRY && step->call.status == 0) {
+        takt_more more;
+        for (int k = 0; k < TAKT_MORE_MAX; k++)
+            more.of[k] = (int32_t)step->call.more[k];
+        keep_slot(world, &(takt_run){.first = {step->now_us, 0},
+                                     .whole = 1,
+                                     .count = 1,
+                                     .cost = (int32_t)step->call.cost,
+                                     .more = more});
+    }
     if (step->call.op == TAKT_OP_CLAIM && award->run_count > 0)
         keep_slot(world, &award->runs[below(world, award->run_count)]);
     if (told && step->call.claim && !award->stale)
         world->holding[step->worker] = award->holding;
 }
 
-/* For how long who looks wants to have counted what is taken; 0: not. */
+/* For how long a peek watches the ledger; 0: it does not. */
 static int64_t draw_watch(agree_world *world)
 {
     if (chance(world, 20))
@@ -468,7 +671,7 @@ static int64_t draw_watch(agree_world *world)
     return chance(world, 90) ? 1 + below(world, 20000000) : 1 + below(world, TAKT_WATCH_MAX_US);
 }
 
-/* What is left of a unit; -1: not told. */
+/* A unit's remaining amount; -1: not stated. */
 static int64_t draw_left(agree_world *world, const takt_store_call *call)
 {
     return chance(world, 20) ? -1 : chance(world, 40) ? 0 : below(world, 2 * call->cost);
@@ -478,6 +681,21 @@ static void draw_lower(agree_world *world, takt_store_call *call)
 {
     call->actual = draw_left(world, call);
     call->requests = draw_left(world, call);
+    for (int i = 0; i < TAKT_MORE_MAX; i++)
+        call->actual_more[i] = draw_left(world, call);
+}
+
+/* The ledgers of inner limits that a claim's slots keep as well. */
+static void add_inner(agree_world *world, agree_step *step)
+{
+    step->call.inner = step->inner;
+    step->call.inner_count = world->inner_count;
+    for (int i = 0; i < world->inner_count; i++) {
+        const takt_limit *limit = &world->inner[i][below(world, AGREE_POLICIES)];
+        bool other = i == 0 && step->worker % 2 == 1;
+        step->inner[i] = (takt_store_inner){limit, &limit->numbers, other ? "other" : "any"};
+        step->inner_ledgers[i] = other ? AGREE_LEDGERS - 1 : i + 1;
+    }
 }
 
 void agree_step_draw(agree_world *world, agree_step *step)
@@ -489,6 +707,10 @@ void agree_step_draw(agree_world *world, agree_step *step)
     static const char *const reasons[] = {NULL, "", "429", "50% off; vendor said 429"};
     const takt_limit *limit = &world->policies[below(world, world->policy_count)];
 
+    step->ledger =
+        world->inner_count > 0 && chance(world, 15) ? 1 + (int)below(world, world->inner_count) : 0;
+    if (step->ledger > 0)
+        limit = &world->inner[step->ledger - 1][below(world, AGREE_POLICIES)];
     draw_time(world);
     step->now_us = world->now_us;
     step->call = (takt_store_call){.op = ONE(world, others)};
@@ -500,8 +722,10 @@ void agree_step_draw(agree_world *world, agree_step *step)
     step->call.claim = &step->claim;
     step->call.award = &step->award;
     step->call.cost = draw_cost(world, limit);
-    step->call.for_us = chance(world, 80) ? below(world, 2000000) : below(world, DAY_US);
-    if (world->calm)
+    spread(draw_more(world, limit), step->call.more);
+    step->call.for_us =
+        chance(world, world->nests ? 99 : 80) ? below(world, 2000000) : below(world, DAY_US);
+    if (world->calm || (world->nests && chance(world, 50)))
         step->call.for_us = below(world, 1000);
     if (chance(world, 20))
         step->call.for_us = 0;
@@ -511,10 +735,15 @@ void agree_step_draw(agree_world *world, agree_step *step)
         draw_worker(world, step);
     if (step->call.op == TAKT_OP_CLAIM)
         draw_claim(world, step);
+    if (step->call.op == TAKT_OP_CLAIM && step->ledger == 0 && world->inner_count > 0 &&
+        chance(world, 90))
+        add_inner(world, step);
     if (step->call.op == TAKT_OP_TRY && chance(world, limit->numbers.concurrency > 0 ? 5 : 50))
         step->call.claim = NULL;
     if (step->call.op == TAKT_OP_PEEK)
         step->call.for_us = draw_watch(world);
+    if (step->call.op == TAKT_OP_PEEK)
+        step->call.tenants = step->tenants;
     if (step->call.op == TAKT_OP_SETTLE)
         draw_settle(world, &step->call);
     if (step->call.op == TAKT_OP_LOWER)

@@ -9,8 +9,10 @@
 #include <string.h>
 #include <time.h>
 
-#define SLOTS     16384
-#define LOOKS_MAX 6000 /* of 10 ms: what does not come by then never comes */
+#define LOOKS_MAX   6000 /* of 10 ms: later messages never come */
+#define MEET_AGAIN  200
+#define ORDER_LOOKS 600 /* longer than a server tries to take over */
+#define OPTIONS_MAX 40
 
 static void fail(const char *what)
 {
@@ -33,37 +35,51 @@ static bool says(const struct server *server, const char *words, const char *par
     return server->process != 0 && strstr(server_say(server, words), part) != NULL;
 }
 
+/* A node that had no time to answer the others may take the cluster for down. */
 static void tell(const struct server *server, const char *words)
 {
-    if (!says(server, words, "+OK"))
-        fail(words);
+    const char *said = "it is dead";
+    int looks = 0;
+
+    while (server->process != 0 && (said = server_say(server, words)) != NULL &&
+           strstr(said, "CLUSTERDOWN"))
+        look_again(&looks, "a node stays down");
+    if (strstr(said, "+OK") || strstr(said, "+NOKEY"))
+        return;
+    fprintf(stderr, "%s: %s\n", words, said);
+    fail("a node refuses a command");
 }
 
 /* ---- making it ------------------------------------------------------------------------------- */
 
-static void start_node(struct server *node, const char *const *options)
+/* Ours, then those of the cluster. */
+static void fill_options(const struct cluster *cluster, const char *options[OPTIONS_MAX])
 {
-    char port[16];
-    const char *all[32] = {"--cluster-enabled",
-                           "yes",
-                           "--cluster-node-timeout",
-                           "1000",
-                           "--cluster-port",
-                           port,
-                           "--cluster-replica-validity-factor",
-                           "0",
-                           "--repl-ping-replica-period",
-                           "1",
-                           "--repl-diskless-sync-delay",
-                           "0"};
-    int count = 12;
+    const char *ours[] = {"--cluster-enabled",
+                          "yes",
+                          "--cluster-node-timeout",
+                          "1000",
+                          "--cluster-replica-validity-factor",
+                          "0",
+                          "--repl-ping-replica-period",
+                          "1",
+                          "--repl-diskless-sync-delay",
+                          "0"};
+    int count = sizeof ours / sizeof ours[0];
 
-    while (options != NULL && *options != NULL && count < 31)
-        all[count++] = *options++;
-    all[count] = NULL;
-    snprintf(port, sizeof port, "%d", free_port());
-    server_start_tcp(node, false, all);
-    node->bus = atoi(port);
+    memcpy(options, ours, sizeof ours);
+    for (const char *const *at = cluster->options; at && *at && count < OPTIONS_MAX - 1; at++)
+        options[count++] = *at;
+    options[count] = NULL;
+}
+
+static void start_node(const struct cluster *cluster, struct server *node)
+{
+    const char *options[OPTIONS_MAX];
+
+    fill_options(cluster, options);
+    node->has_bus = true;
+    server_start_tcp(node, false, options);
 }
 
 static void read_id(struct cluster *cluster, int node)
@@ -74,20 +90,31 @@ static void read_id(struct cluster *cluster, int node)
     snprintf(cluster->ids[node], sizeof cluster->ids[node], "%.40s", id ? id + 2 : "");
 }
 
-static void meet(struct cluster *cluster)
+static void introduce(const struct cluster *cluster)
 {
     char words[96];
-    int looks = 0;
 
     for (int i = 1; i < cluster->count; i++) {
         snprintf(words, sizeof words, "CLUSTER MEET 127.0.0.1 %d %d", cluster->nodes[i].port,
                  cluster->nodes[i].bus);
         tell(&cluster->nodes[0], words);
     }
+}
+
+/* A node forgets another that does not answer within the node timeout, as on a busy machine. */
+static void meet(const struct cluster *cluster)
+{
+    char words[96];
+    int looks = 0;
+
+    introduce(cluster);
     snprintf(words, sizeof words, "cluster_known_nodes:%d\r", cluster->count);
     for (int i = 0; i < cluster->count; i++)
-        while (!says(&cluster->nodes[i], "CLUSTER INFO", words))
+        while (!says(&cluster->nodes[i], "CLUSTER INFO", words)) {
             look_again(&looks, "the nodes do not meet");
+            if (looks % MEET_AGAIN == 0)
+                introduce(cluster);
+        }
 }
 
 static void await_state(const struct cluster *cluster)
@@ -112,21 +139,30 @@ void cluster_await_replicas(const struct cluster *cluster)
 
 void cluster_start(struct cluster *cluster, bool replicas, const char *const *options)
 {
+    cluster_start_each(cluster, replicas, options, NULL);
+}
+
+void cluster_start_each(struct cluster *cluster, bool replicas, const char *const *options,
+                        void (*before)(const struct server *node, int index))
+{
     char words[96];
     int size = 0, looks = 0;
 
     memset(cluster, 0, sizeof *cluster);
     cluster->count = replicas ? CLUSTER_NODES : SHARDS;
+    cluster->options = options;
     for (int i = 0; i < cluster->count; i++) {
         server_directory(&cluster->nodes[i]);
-        start_node(&cluster->nodes[i], options);
+        if (before != NULL)
+            before(&cluster->nodes[i], i);
+        start_node(cluster, &cluster->nodes[i]);
         read_id(cluster, i);
         snprintf(words, sizeof words, "CLUSTER SET-CONFIG-EPOCH %d", i + 1);
         tell(&cluster->nodes[i], words);
     }
     for (int i = 0; i < SHARDS; i++) {
-        snprintf(words, sizeof words, "CLUSTER ADDSLOTSRANGE %d %d", i * SLOTS / SHARDS,
-                 (i + 1) * SLOTS / SHARDS - 1);
+        snprintf(words, sizeof words, "CLUSTER ADDSLOTSRANGE %d %d", i * CLUSTER_SLOTS / SHARDS,
+                 (i + 1) * CLUSTER_SLOTS / SHARDS - 1);
         tell(&cluster->nodes[i], words);
         size += snprintf(cluster->url + size, sizeof cluster->url - (size_t)size, "%s127.0.0.1:%d",
                          i > 0 ? "," : "redis://", cluster->nodes[i].port);
@@ -183,6 +219,51 @@ int cluster_owner(const struct cluster *cluster, int slot)
     return -1;
 }
 
+/* The answer of one node. */
+static void read_slots(const struct cluster *cluster, int node, struct cluster_slots *slots)
+{
+    char *text = (char *)(size_t)server_say(&cluster->nodes[node], "CLUSTER NODES"), *lines, *words;
+
+    memset(slots, -1, sizeof *slots);
+    for (char *line = strtok_r(text, "\n", &lines); line; line = strtok_r(NULL, "\n", &lines)) {
+        int owner = -1, first, last;
+        for (int i = 0; i < cluster->count; i++)
+            if (strncmp(line, cluster->ids[i], 40) == 0)
+                owner = i;
+        line = strstr(line, "connected"); /* or disconnected; then its slots */
+        for (char *word = line ? strtok_r(line, " \r", &words) : NULL; word && owner >= 0;
+             word = strtok_r(NULL, " \r", &words)) {
+            int count = sscanf(word, "%d-%d", &first, &last);
+            for (int slot = first; count >= 1 && slot <= (count == 2 ? last : first); slot++)
+                slots->nodes[slot] = (signed char)owner;
+        }
+    }
+}
+
+static bool agree(const struct cluster *cluster, struct cluster_slots *slots)
+{
+    struct cluster_slots other;
+    bool read = false;
+
+    for (int i = 0; i < cluster->count; i++) {
+        if (cluster->nodes[i].process == 0)
+            continue;
+        read_slots(cluster, i, read ? &other : slots);
+        if (read && memcmp(slots, &other, sizeof other) != 0)
+            return false;
+        read = true;
+    }
+    return read;
+}
+
+void cluster_await_agreement(const struct cluster *cluster, struct cluster_slots *slots)
+{
+    int looks = 0;
+
+    while (!agree(cluster, slots))
+        look_again(&looks, "the nodes do not agree about their slots");
+}
+
 void cluster_begin_move(const struct cluster *cluster, int slot, int from, int to)
 {
     char words[160];
@@ -190,6 +271,15 @@ void cluster_begin_move(const struct cluster *cluster, int slot, int from, int t
     snprintf(words, sizeof words, "CLUSTER SETSLOT %d IMPORTING %s", slot, cluster->ids[from]);
     tell(&cluster->nodes[to], words);
     snprintf(words, sizeof words, "CLUSTER SETSLOT %d MIGRATING %s", slot, cluster->ids[to]);
+    tell(&cluster->nodes[from], words);
+}
+
+void cluster_move_key(const struct cluster *cluster, const char *key, int from, int to)
+{
+    char words[1024];
+
+    snprintf(words, sizeof words, "MIGRATE 127.0.0.1 %d \"%s\" 0 5000", cluster->nodes[to].port,
+             key);
     tell(&cluster->nodes[from], words);
 }
 
@@ -204,10 +294,7 @@ void cluster_move_keys(const struct cluster *cluster, int slot, int from, int to
         at = strstr(said, "\r\n$") ? strstr(strstr(said, "\r\n$") + 3, "\r\n") : NULL;
         if (!at || sscanf(at, " %511s", name) != 1)
             return;
-        snprintf(words, sizeof words, "MIGRATE 127.0.0.1 %d \"%s\" 0 5000", cluster->nodes[to].port,
-                 name);
-        if (says(&cluster->nodes[from], words, "-"))
-            fail("a key cannot be moved");
+        cluster_move_key(cluster, name, from, to);
     }
 }
 
@@ -237,47 +324,57 @@ void cluster_move(const struct cluster *cluster, int slot, int from, int to)
 
 /* ---- nodes that fail ------------------------------------------------------------------------- */
 
-/* The other node of its shard. */
-static int twin_of(int node)
+int cluster_twin(int node)
 {
     return (node + SHARDS) % CLUSTER_NODES;
 }
 
-static void await_promoted(const struct cluster *cluster, int node)
+bool cluster_is_primary(const struct cluster *cluster, int node)
 {
-    int looks = 0;
+    return says(&cluster->nodes[node], "INFO replication", "role:master");
+}
 
-    while (!says(&cluster->nodes[node], "INFO replication", "role:master") ||
-           !says(&cluster->nodes[node], "CLUSTER INFO", "cluster_state:ok"))
-        look_again(&looks, "no replica was promoted");
+static bool is_promoted(const struct cluster *cluster, int node)
+{
+    return cluster_is_primary(cluster, node) &&
+           says(&cluster->nodes[node], "CLUSTER INFO", "cluster_state:ok");
 }
 
 int cluster_kill(struct cluster *cluster, int node)
 {
+    int twin = cluster_twin(node), looks = 0;
+
     server_kill(&cluster->nodes[node], SIGKILL);
-    await_promoted(cluster, twin_of(node));
-    return twin_of(node);
+    while (!is_promoted(cluster, twin))
+        look_again(&looks, "no replica was promoted");
+    return twin;
+}
+
+/* Orders a replica to take over, again if that fails: the others may not have voted in time. */
+static void order(const struct cluster *cluster, int replica, const char *words)
+{
+    int looks = 0;
+
+    while (!is_promoted(cluster, replica)) {
+        if (looks % ORDER_LOOKS == 0)
+            (void)server_say(&cluster->nodes[replica], words);
+        look_again(&looks, words);
+    }
+}
+
+int cluster_kill_and_promote(struct cluster *cluster, int node)
+{
+    server_kill(&cluster->nodes[node], SIGKILL);
+    order(cluster, cluster_twin(node), "CLUSTER FAILOVER TAKEOVER");
+    return cluster_twin(node);
 }
 
 void cluster_revive(struct cluster *cluster, int node)
 {
-    char port[16];
-    const char *options[] = {"--cluster-enabled",
-                             "yes",
-                             "--cluster-node-timeout",
-                             "1000",
-                             "--cluster-port",
-                             port,
-                             "--cluster-replica-validity-factor",
-                             "0",
-                             "--repl-ping-replica-period",
-                             "1",
-                             "--repl-diskless-sync-delay",
-                             "0",
-                             NULL};
+    const char *options[OPTIONS_MAX];
     int looks = 0;
 
-    snprintf(port, sizeof port, "%d", cluster->nodes[node].bus);
+    fill_options(cluster, options);
     server_restart(&cluster->nodes[node], options);
     while (!says(&cluster->nodes[node], "INFO replication", "master_link_status:up"))
         look_again(&looks, "a node does not come back as a replica");
@@ -286,10 +383,9 @@ void cluster_revive(struct cluster *cluster, int node)
 
 int cluster_fail_over(struct cluster *cluster, int node)
 {
-    int twin = twin_of(node), looks = 0;
+    int twin = cluster_twin(node), looks = 0;
 
-    tell(&cluster->nodes[twin], "CLUSTER FAILOVER");
-    await_promoted(cluster, twin);
+    order(cluster, twin, "CLUSTER FAILOVER");
     while (!says(&cluster->nodes[node], "INFO replication", "master_link_status:up"))
         look_again(&looks, "the former primary does not follow");
     return twin;

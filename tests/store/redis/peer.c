@@ -37,7 +37,7 @@ static void send_command(struct peer *peer, const char *bytes, size_t size)
     while (size > 0) {
         uv_buf_t buffer = uv_buf_init((char *)(size_t)bytes, (unsigned)size);
         int sent = uv_try_write((uv_stream_t *)&peer->client, &buffer, 1);
-        if (sent < 0) /* the other side has left, or takes no more: that is its affair */
+        if (sent < 0) /* the peer has closed, or reads no more: no error here */
             return;
         bytes += sent;
         size -= (size_t)sent;

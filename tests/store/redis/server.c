@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #define OPTIONS_MAX 96
+#define LOG_SIZE    1048576 /* what a ready server writes is not read: room for it */
+#define LOG_SIZE    1048576 /* of a server's output when it is ready, which no test reads */
 
 static void must(bool holds, const char *what)
 {
@@ -49,7 +51,7 @@ bool knows_localhost(void)
     return known;
 }
 
-/* Returns when the server says that it is ready; false where it ended instead. */
+/* Returns when the server reports that it is ready; false: it ended. */
 static bool await_ready(int log)
 {
     FILE *lines = fdopen(log, "r");
@@ -68,7 +70,7 @@ static bool await_ready(int log)
 
 static void run(const struct server *server, const char *const *options, int log)
 {
-    char port[16], tls_port[16];
+    char port[16], tls_port[16], bus[16];
     const char *program = getenv("REDIS_SERVER"); /* so that others, such as Valkey, can be tried */
     const char *arguments[OPTIONS_MAX] = {program ? program : "redis-server",
                                           "--port",
@@ -91,8 +93,13 @@ static void run(const struct server *server, const char *const *options, int log
 
     snprintf(port, sizeof port, "%d", server->port);
     snprintf(tls_port, sizeof tls_port, "%d", server->tls_port);
+    snprintf(bus, sizeof bus, "%d", server->bus);
     if (server->tls_port == 0)
         count -= 2;
+    if (server->has_bus) {
+        arguments[count++] = "--cluster-port";
+        arguments[count++] = bus;
+    }
     while (*options != NULL && count < OPTIONS_MAX - 1)
         arguments[count++] = *options++;
     arguments[count] = NULL;
@@ -109,6 +116,8 @@ static bool start(struct server *server, const char *const *options)
     int log[2];
 
     must(pipe2(log, O_CLOEXEC) == 0, "pipe");
+    (void)fcntl(log[0], F_SETPIPE_SZ, LOG_SIZE);
+    (void)fcntl(log[0], F_SETPIPE_SZ, LOG_SIZE);
     fflush(NULL);
     server->process = fork();
     must(server->process >= 0, "fork");
@@ -149,6 +158,7 @@ void server_start_tcp(struct server *server, bool tls, const char *const *option
     for (int tries = 0; tries < 10; tries++) { /* somebody else may be given the port meanwhile */
         server->port = free_port();
         server->tls_port = tls ? free_port() : 0;
+        server->bus = server->has_bus ? free_port() : 0;
         if (start(server, all))
             return;
     }

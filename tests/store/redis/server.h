@@ -16,6 +16,7 @@ struct server {
     char url[160]; /* by the socket */
     int port;      /* plain; 0: none */
     int bus;       /* of a node of a cluster, to the others; 0: none */
+    bool has_bus;  /* it is one */
     int tls_port;  /* 0: none */
 };
 
@@ -36,11 +37,10 @@ void server_restart(struct server *server, const char *const *options);
 /* Ends it and removes its directory. */
 void server_stop(struct server *server);
 
-/* Says a line of words to it, by a connection of its own, and returns the answer as it came (static
- * memory). */
+/* Sends a line of words on a connection of its own, and returns the raw answer (static memory). */
 const char *server_say(const struct server *server, const char *words);
 
-/* A port of the loopback that nobody listens at now. */
+/* A free port of the loopback. */
 int free_port(void);
 
 /* Whether this host knows the name localhost: one that is only a folder, for chroot, need not. */

@@ -46,7 +46,7 @@ def look(here, *words):
 
 
 def leases(report, here):
-    """A permit whose holder was killed comes free, and one that is given back wakes who waits."""
+    """A permit of a killed holder comes free, and a released permit wakes the next waiter."""
     words = ['--concurrency', '1', '--lease', '1s', 'leased']
     here.fifo('gate')
     process = here.start('run', *words, '--', 'sh', '-c', 'echo begun; exec cat gate')
@@ -95,7 +95,7 @@ def everything(report, here, redis):
 
 
 def hints(report, here, redis):
-    """One who waits listens, and hears of the end of a block."""
+    """A waiter listens, and gets the message at the end of a block."""
     rate = ['--rate', '1/s']
     here.takt('block', *rate, 'quiet', '1h')
     waiter = here.start('run', *rate, 'quiet', '--', 'true')

@@ -16,6 +16,8 @@ struct answer {
     bool read, damaged;
 };
 
+static takt_tenant_standing *tenants_to; /* the memory for those of a peek */
+
 /* The claim is of so many waiters, and the reply RESP. */
 static void answer_with(struct answer *answer, takt_op op, int waiters, const char *bytes)
 {
@@ -27,7 +29,8 @@ static void answer_with(struct answer *answer, takt_op op, int waiters, const ch
     rig_call_init(&answer->call, op, &answer->limit, "k");
     answer->call.claim.waiting = waiters;
     answer->call.claim.want_count = 1;
-    answer->call.claim.wants[0] = (takt_want){waiters, TAKT_NEVER, 1, 5};
+    answer->call.claim.wants[0] = (takt_want){waiters, TAKT_NEVER, 1, 5, {{0}}};
+    answer->call.call.tenants = tenants_to;
     answer->damaged = false;
     cr_assert_eq(takt_resp_feed(resp, bytes, strlen(bytes), &why), 0, "%s: %s", why, bytes);
     cr_assert_eq(takt_resp_next(resp, &reply, &why), 1, "%s", bytes);
@@ -35,7 +38,7 @@ static void answer_with(struct answer *answer, takt_op op, int waiters, const ch
     takt_resp_free(resp);
 }
 
-/* An array; fields are RESP, each with its line's end; "n" stands for ":n\r\n". */
+/* An array; fields are RESP, each with its line end; "n" means ":n\r\n". */
 static void answer_to(struct answer *answer, takt_op op, int waiters, const char *const *fields,
                       int count)
 {
@@ -188,6 +191,10 @@ Test(award_reply, flags_and_never)
     cr_expect_eq(got.call.award.next_slot_at_us, TAKT_NEVER);
     cr_expect_eq(got.call.award.least_urgent, 9);
     cr_expect_eq(got.call.award.run_count, 0);
+    cr_expect(!got.call.award.parked);
+    fields[0] = "2048";
+    answer(&got, TAKT_OP_CLAIM, fields, 11);
+    cr_expect(got.read && got.call.award.parked && !got.call.award.stale);
 }
 
 Test(award_reply, newer_numbers)
@@ -210,7 +217,44 @@ Test(award_reply, newer_numbers)
     cr_expect_eq(got.call.award.newer.rules[0].span_us, 20000);
 }
 
-/* Other rules of the caller's revision, which hold: the text tells nothing else. */
+/* Where a want has amounts of further units, its slots have its text instead of the cost. */
+Test(award_reply, further_amounts)
+{
+    static const struct {
+        const char *text;
+        int32_t cost, more[TAKT_MORE_MAX]; /* cost 0: refused */
+    } rows[] = {
+        {"5/7", 5, {7, 0, 0}},
+        {"1/0/1000000", 1, {0, 1000000, 0}},
+        {"5/7/8/9", 5, {7, 8, 9}},
+        {"5", 0, {0}},
+        {"5/", 0, {0}},
+        {"/7", 0, {0}},
+        {"0/7", 0, {0}},
+        {"5/1000001", 0, {0}},
+        {"5/7/8/9/1", 0, {0}},
+        {"5/7 ", 0, {0}},
+        {"5/-7", 0, {0}},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *fields[AWARD_SIZE];
+        char text[64];
+        struct answer got;
+        snprintf(text, sizeof text, "$%zu\r\n%s\r\n", strlen(rows[i].text), rows[i].text);
+        memcpy(fields, award, sizeof fields);
+        fields[17] = text;
+        answer(&got, TAKT_OP_CLAIM, fields, AWARD_SIZE);
+        cr_expect_eq(got.read, rows[i].cost > 0, "%s", rows[i].text);
+        if (!got.read)
+            continue;
+        cr_expect_eq(got.call.award.runs[0].cost, rows[i].cost, "%s", rows[i].text);
+        for (int j = 0; j < TAKT_MORE_MAX; j++)
+            cr_expect_eq(got.call.award.runs[0].more.of[j], rows[i].more[j], "%s", rows[i].text);
+    }
+}
+
+/* Other valid rules of the caller's revision: the text has nothing else. */
 Test(award_reply, numbers_of_the_same_revision)
 {
     const char *fields[AWARD_SIZE];
@@ -366,7 +410,7 @@ Test(award_reply, refuses_wrong_numbers)
     static const char *const texts[] = {"",
                                         "x",
                                         "g1/10000*5 1",      /* these are the caller's own rules */
-                                        "g1/20000*5 1;c1,1", /* nobody states them any more */
+                                        "g1/20000*5 1;c1,1", /* no worker states them any more */
                                         "g1/20000*5 1;r9,1",
                                         "g1/20000*5 1;r9,1,1;t1;w1,1,1,1,1,1,1,1,1",
                                         "g1/20000*5 1763692800123456;r0,300000,50",
@@ -496,7 +540,11 @@ Test(award_reply, rules)
         answer(&got, TAKT_OP_CLAIM, fields, STANDING_SIZE + more);
         cr_expect_not(got.read);
     }
-    fields[STANDING_SIZE + 1] = "2";
+    fields[STANDING_SIZE + 1] = "4";
+    answer(&got, TAKT_OP_PEEK, fields, STANDING_SIZE + 9);
+    cr_assert(got.read);
+    cr_expect_str_eq(read->rules[0].unit, "unit 4");
+    fields[STANDING_SIZE + 1] = "5";
     answer(&got, TAKT_OP_PEEK, fields, STANDING_SIZE + 9);
     cr_expect_not(got.read, "a unit that there is not");
     fields[STANDING_SIZE] = "9";
@@ -511,6 +559,50 @@ Test(award_reply, rules)
     cr_expect_eq(got.call.call.standing.rules[0].remaining, 3);
     cr_expect_eq(got.call.call.standing.rules[0].limit, 5);
     cr_expect_eq(got.call.call.standing.rules[0].reset_after_us, 7);
+}
+
+Test(award_reply, tenants)
+{
+    static const char *const told[] = {
+        "2", "$6\r\na%3Bb%\r\n", "3", "40", "1763692700000000", EMPTY, "1", "2", "0", "20", "7",
+        "2"};
+    static const struct {
+        int at;
+        const char *value;
+    } bad[] = {{0, "1"},    {0, "3"}, {0, "-1"}, {0, EMPTY}, {1, "7"}, {2, "0"},
+               {2, "1001"}, {3, "0"}, {3, "-1"}, {4, "-1"},  {6, "0"}, {8, EMPTY}};
+    const char *fields[STANDING_SIZE + 12];
+    takt_tenant_standing read[TAKT_TENANTS_MAX];
+    struct answer got;
+
+    memcpy(fields, standing, sizeof standing);
+    memcpy(fields + STANDING_SIZE, told, sizeof told);
+    fields[0] = "1024";
+    for (int permits = 0; permits < 2; permits++) {
+        tenants_to = read;
+        answer(&got, TAKT_OP_PEEK, fields, STANDING_SIZE + 9 + 3 * permits);
+        cr_assert(got.read);
+        cr_expect_eq(got.call.call.standing.tenant_count, 2);
+        cr_expect_eq(got.call.call.standing.tenants, read);
+        cr_expect_str_eq(read[0].name, "a;b?");
+        cr_expect_eq(read[0].weight, 3);
+        cr_expect_eq(read[0].waiting, 40);
+        cr_expect_eq(read[0].since_us, INT64_C(1763692700000000));
+        cr_expect_str_eq(read[1].name, "");
+        cr_expect_eq(got.call.call.standing.held, permits ? 7 : 0);
+    }
+    tenants_to = NULL;
+    answer(&got, TAKT_OP_PEEK, fields, STANDING_SIZE + 9);
+    cr_assert(got.read);
+    cr_expect_eq(got.call.call.standing.tenant_count, 0);
+    answer(&got, TAKT_OP_TRY, fields, STANDING_SIZE + 9);
+    cr_expect_not(got.read, "a try does not ask");
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        memcpy(fields + STANDING_SIZE, told, sizeof told);
+        fields[STANDING_SIZE + bad[i].at] = bad[i].value;
+        answer(&got, TAKT_OP_PEEK, fields, STANDING_SIZE + 9);
+        cr_expect_not(got.read, "value %d", bad[i].at);
+    }
 }
 
 Test(award_reply, permits)

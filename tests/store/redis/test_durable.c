@@ -1,6 +1,6 @@
 /*
  * test_durable.c: awards that count only when replicas have them, over a real primary and a real
- * replica, which is stopped as a lagging one is.
+ * replica, which is stopped to make it lag.
  */
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -12,6 +12,8 @@
 
 #define TIMEOUT_US INT64_C(600000000) /* what should not wait for it would hang the test */
 
+#define MANY 40
+
 struct pair {
     struct server primary, replica;
     struct rig rig;
@@ -19,7 +21,7 @@ struct pair {
 };
 
 /* With a replica that has the primary's data, and a store with these options. */
-static void begin(struct pair *pair, const char *options)
+static void begin_with(struct pair *pair, const char *options, int64_t timeout_us)
 {
     const char *quick[] = {"--repl-diskless-sync-delay", "0", NULL};
     char of[32], url[256];
@@ -34,7 +36,12 @@ static void begin(struct pair *pair, const char *options)
     while (strstr(server_say(&pair->primary, "INFO replication"), "state=online") == NULL)
         continue;
     snprintf(url, sizeof url, "%s?%s", pair->primary.url, options);
-    cr_assert_eq(rig_try_open(&pair->rig, url, "test", TIMEOUT_US, &error), 0, "%s", error.text);
+    cr_assert_eq(rig_try_open(&pair->rig, url, "test", timeout_us, &error), 0, "%s", error.text);
+}
+
+static void begin(struct pair *pair, const char *options)
+{
+    begin_with(pair, options, TIMEOUT_US);
 }
 
 static void end(struct pair *pair)
@@ -106,7 +113,86 @@ Test(durable, an_absent_replica_costs_one_award)
     end(&pair);
 }
 
-/* What was lost on the way to the replica is lost when that is promoted, and was never used. */
+/* The same for claims of many ledgers and of many turns of the loop. They wait for one WAIT, so
+ * that other calls of the connection do not wait for one after the other. */
+Test(durable, an_absent_replica_costs_one_award_of_many_ledgers)
+{
+    struct rig_call calls[MANY];
+    char keys[MANY][16];
+    struct pair pair;
+    int64_t lost = 0;
+
+    begin(&pair, "replicas=1&replica_timeout=200ms");
+    while (rig_try(&pair.rig, &pair.limit, "k", 1) != 0) /* loads the script */
+        continue;
+    kill(pair.replica.process, SIGSTOP);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(keys[i], sizeof keys[i], "key-%d", i);
+        rig_call_init(&calls[i], TAKT_OP_TRY, &pair.limit, keys[i]);
+        rig_submit(&pair.rig, &calls[i]);
+        uv_run(&pair.rig.loop, UV_RUN_NOWAIT);
+    }
+    for (int i = 0; i < MANY; i++) {
+        rig_wait(&pair.rig, &calls[i]);
+        cr_expect_eq(calls[i].call.status, TAKT_E_STORE);
+        lost += 1000 - rig_peek(&pair.rig, &pair.limit, keys[i]).remaining;
+    }
+    cr_expect_eq(lost, 1);
+    kill(pair.replica.process, SIGCONT);
+    end(&pair);
+}
+
+#define LATE_US INT64_C(400000)
+#define LOOKS   4 /* each counts a quarter of the time-out at most: timeout.h */
+
+struct late {
+    struct pair pair;
+    struct rig_call first, late, looks[LOOKS];
+};
+
+/* An answer has come. Submits a try, and lets its time-out pass before the loop goes on. */
+static void submit_late(takt_store_call *call)
+{
+    struct late *late = call->data;
+
+    late->first.done++;
+    rig_submit(&late->pair.rig, &late->late);
+    for (int i = 0; i < LOOKS; i++) {
+        uint64_t since_ns = uv_hrtime();
+        while (uv_hrtime() - since_ns < (uint64_t)LATE_US * 1000 / LOOKS)
+            continue;
+        rig_submit(&late->pair.rig, &late->looks[i]);
+    }
+}
+
+/* A try that is held back and overdue before its WAIT was sent fails alone. */
+Test(durable, a_time_out_before_the_wait, .timeout = 60)
+{
+    struct late late;
+    struct rig *rig = &late.pair.rig;
+
+    begin_with(&late.pair, "replicas=1&replica_timeout=1ms", LATE_US);
+    kill(late.pair.replica.process, SIGSTOP);
+    while (rig_try(rig, &late.pair.limit, "k", 1) != TAKT_E_STORE ||
+           strstr(rig->store->trouble, "replicas have acknowledged") == NULL)
+        continue;
+    rig_call_init(&late.first, TAKT_OP_PEEK, &late.pair.limit, "k");
+    rig_call_init(&late.late, TAKT_OP_TRY, &late.pair.limit, "k");
+    for (int i = 0; i < LOOKS; i++)
+        rig_call_init(&late.looks[i], TAKT_OP_PEEK, &late.pair.limit, "k");
+    late.first.call.done = submit_late;
+    late.first.call.data = &late;
+    rig_submit(rig, &late.first);
+    rig_wait(rig, &late.first);
+    rig_wait(rig, &late.late);
+    cr_expect_eq(late.late.call.status, TAKT_E_STORE_TIMEOUT);
+    for (int i = 0; i < LOOKS; i++)
+        rig_wait(rig, &late.looks[i]);
+    kill(late.pair.replica.process, SIGCONT);
+    end(&late.pair);
+}
+
+/* Awards that did not reach the replica are lost when it is promoted, and were never used. */
 Test(durable, a_promoted_replica_has_every_award_that_was_used)
 {
     struct pair pair;
@@ -130,6 +216,17 @@ Test(durable, without_a_replica_nothing_is_awarded)
     begin(&pair, "replicas=2&replica_timeout=1ms");
     cr_expect_eq(rig_try(&pair.rig, &pair.limit, "k", 1), TAKT_E_STORE);
     cr_expect_not_null(strstr(pair.rig.store->trouble, "of 2 replicas"));
+    end(&pair);
+}
+
+Test(durable, without_the_right_to_wait)
+{
+    struct pair pair;
+
+    begin(&pair, "replicas=1&replica_timeout=10s");
+    server_say(&pair.primary, "ACL SETUSER default -wait");
+    cr_expect_eq(rig_try(&pair.rig, &pair.limit, "k", 1), TAKT_E_STORE_ACCESS);
+    cr_expect_not_null(strstr(pair.rig.store->trouble, "+wait"), "%s", pair.rig.store->trouble);
     end(&pair);
 }
 
@@ -165,8 +262,8 @@ Test(durable, replicas_answer_within_the_time_out)
     cr_expect_eq(rig_try_open(&rig, "redis://127.0.0.1:1?replicas=1&replica_timeout=1s", "test",
                               1000000, &error),
                  TAKT_E_STORE_URL);
-    cr_expect_str_eq(error.text,
-                     "redis: replica_timeout= must be shorter than the store's time-out of 1000 ms");
+    cr_expect_str_eq(
+        error.text, "redis: replica_timeout= must be shorter than the store's time-out of 1000 ms");
     rig_close(&rig);
     cr_assert_eq(rig_try_open(&rig, "redis://127.0.0.1:1", "test", 500, &error), 0, "%s",
                  error.text);

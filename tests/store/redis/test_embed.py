@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""What the build makes of the scripts before a server gets them: functions put into their callers, flat tables, numbers
-of C; and that it refuses what it cannot do rightly. That the result decides as lib/core does is the matter of agree.c."""
+"""
+The scripts that the build makes: functions inlined into their callers, flat tables, constants of C; and an error for
+whatever it cannot do right. That the result decides as lib/core does is the matter of agree.c.
+"""
 
 import pathlib
 import sys
@@ -58,7 +60,7 @@ NUMBERS = [('TAKT_A', 3), ('TAKT_B', 16), ('TAKT_C', 22), ('TAKT_TEXT', None), (
 
 
 def outcome(act):
-    """What it returns; None where the build would fail."""
+    """The result; None if the build would fail."""
     try:
         return act()
     except SystemExit:

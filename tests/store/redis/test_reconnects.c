@@ -1,6 +1,6 @@
 /*
- * test_reconnects.c: clients that lose their connections again and again: everybody is served, it
- * is told, and nothing grows.
+ * test_reconnects.c: clients that lose their connections again and again: all are served, events
+ * report the losses, and no memory grows.
  */
 #include <criterion/criterion.h>
 #include <malloc.h>
@@ -16,9 +16,9 @@
 
 #define CLIENTS      50
 #define ROUNDS       23
-#define SETTLED      3 /* rounds after which what is kept for use again is there */
+#define SETTLED      3                              /* rounds after which reusable memory exists */
 #define RECONNECTS   (CLIENTS * (ROUNDS - SETTLED)) /* between the two looks */
-#define GROWTH       64                             /* bytes for each that nobody should see */
+#define GROWTH       64                             /* bytes of each that must not grow */
 #define SERVED       2     /* grants after a loss: the first may be of a slot from before */
 #define SCRIPTS_KEPT 32768 /* of memory, for all else that may have grown meanwhile */
 #define FULL         100 /* after which a connection's reader, which grows at first, has its size */
@@ -106,8 +106,8 @@ static int listening(void)
     return count;
 }
 
-/* Runs the loop until each has been told of so many losses, has both connections again and was
- * then served so often. */
+/* Runs the loop until each client has had so many events of a loss, has both connections again and
+ * was then served so often. */
 static void await_all(int losses, int served)
 {
     for (int i = 0; i < CLIENTS; i++)
@@ -145,7 +145,7 @@ static int64_t resident(void)
 /* There where AddressSanitizer is, whichever compiler it came with. */
 extern void __asan_init(void) __attribute__((weak));
 
-/* A sanitizer's allocator tells nothing here; what it finds itself, leaks, is in its report. */
+/* A sanitizer's allocator has no figures; its report has leaks. */
 static void check_growth(int64_t allocated_before, int64_t resident_before)
 {
     if (__asan_init)
@@ -185,7 +185,7 @@ static void await_one(int served)
         uv_run(&loop, UV_RUN_ONCE);
 }
 
-/* A server that has lost the scripts is told them once more, 100 kB that are not kept. */
+/* A server that has lost the scripts gets them once more, 100 kB that are not kept. */
 Test(reconnects, what_the_scripts_took_is_not_kept)
 {
     int64_t allocated_before;
@@ -205,7 +205,7 @@ Test(reconnects, what_the_scripts_took_is_not_kept)
     server_stop(&server);
 }
 
-/* Who waits hears that the server is gone when it goes, not with the next claim. */
+/* Waiters get the error when the server goes away, not with their next claim. */
 Test(reconnects, a_loss_is_told_though_no_call_is_under_way)
 {
     takt_stats before, after;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/line.h"
+#include "core/tenants.h"
 #include "store/redis/script.h"
 #include "store/redis/server.h"
 #include "store/rig.h"
@@ -44,8 +46,8 @@ static bool troubled(const struct rig *rig, const char *words)
     return rig->store->trouble != NULL && strstr(rig->store->trouble, words) != NULL;
 }
 
-/* Many calls in one pipeline, and somebody who flushes the scripts while they are on their way:
- * each is done exactly once. */
+/* Many calls in one pipeline, while another client flushes the scripts: each call runs exactly
+ * once. */
 Test(redis, scripts_flushed_in_a_pipeline)
 {
     enum { ROUNDS = 40, CALLS = 250 };
@@ -203,7 +205,7 @@ static void use_everything(struct rig *rig)
         call.claim.seq = step + 1;
         call.claim.waiting = step % 5 * 10;
         call.claim.want_count = step % 5 > 0;
-        call.claim.wants[0] = (takt_want){call.claim.waiting, TAKT_NEVER, 1, step % 3};
+        call.claim.wants[0] = (takt_want){call.claim.waiting, TAKT_NEVER, 1, step % 3, {{0}}};
         (void)rig_run(rig, &call);
         cr_assert(call.call.status == 0 || call.call.status == TAKT_E_NO_SLOT, "step %d: %s", step,
                   rig->store->trouble);
@@ -241,7 +243,7 @@ Test(redis, what_the_least_user_may_not)
     server_stop(&server);
 }
 
-/* A frozen server is given up when its time is over, and used again when it goes on. */
+/* A frozen server is given up after its time-out, and used again when it continues. */
 Test(redis, frozen)
 {
     takt_limit limit = rig_limit("a", 1000, RIG_DAY, 1000);
@@ -260,7 +262,7 @@ Test(redis, frozen)
     while (rig_try(&rig, &limit, "other", 1) != 0)
         continue;
     cr_expect_null(rig.store->trouble);
-    /* what the server's system had taken in already may be done when it goes on, once */
+    /* a call that the server's system had received may run once when the server continues */
     open_tcp(&patient, &server, TIMEOUT_US);
     cr_expect_geq(rig_peek(&patient, &limit, "k").remaining, 999);
     rig_close(&patient);
@@ -321,7 +323,7 @@ Test(redis, stopped_with_its_server)
     for (int i = 0; i < 2; i++) {
         rig_call_init(&calls[i], TAKT_OP_TRY, &limit, "k");
         rig_submit(&rigs[i], &calls[i]);
-        uv_run(&rigs[i].loop, UV_RUN_NOWAIT); /* says it, or begins to connect */
+        uv_run(&rigs[i].loop, UV_RUN_NOWAIT); /* sends it, or begins to connect */
     }
     begun_ns = uv_hrtime();
     while (uv_hrtime() < begun_ns + 2 * TIMEOUT_MS * UINT64_C(1000000))
@@ -337,7 +339,7 @@ Test(redis, stopped_with_its_server)
     server_stop(&server);
 }
 
-/* All that was said to the server fails with it; what was not said yet is said to the next one. */
+/* All sent calls fail with the server; unsent ones go to the next connection. */
 Test(redis, killed_and_back)
 {
     enum { CALLS = 20 };
@@ -375,8 +377,8 @@ Test(redis, killed_and_back)
     server_stop(&server);
 }
 
-/* While there is no server: the first call is told so at once, and so are all but claims, which
- * wait for the next attempt. */
+/* Without a server the first call fails at once, and so do all calls except claims, which wait for
+ * the next attempt. */
 Test(redis, no_server)
 {
     takt_limit limit = rig_limit("a", 1000, RIG_DAY, 1000);
@@ -389,7 +391,7 @@ Test(redis, no_server)
     open_with(&rig, &server, "");
     rig_call_init(&claim, TAKT_OP_CLAIM, &limit, "k");
     claim.claim = (takt_claim){.worker = 1, .seq = 1, .waiting = 1, .want_count = 1};
-    claim.claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, 5};
+    claim.claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, 5, {{0}}};
     cr_expect_eq(rig_run(&rig, &claim), TAKT_E_STORE);
     cr_expect(troubled(&rig, "cannot connect"), "%s", rig.store->trouble);
     claim.claim.seq++;
@@ -411,7 +413,77 @@ Test(redis, no_server)
     server_stop(&server);
 }
 
-/* Each error of the server comes back as a code of its own, with words, and the store goes on. */
+static void claim_for(struct rig_call *claim, const takt_limit *limit, const char *key, int number,
+                      int64_t waiting)
+{
+    static char names[TAKT_TENANTS_MAX + 1][16];
+
+    snprintf(names[number], sizeof names[number], "tenant %d", number);
+    rig_call_init(claim, TAKT_OP_CLAIM, limit, key);
+    claim->claim = (takt_claim){.worker = takt_tenant_worker(1, names[number]),
+                                .client = 1,
+                                .seq = waiting > 0 ? 1 : 2,
+                                .waiting = waiting,
+                                .tenant = names[number],
+                                .want_count = waiting > 0};
+    claim->claim.wants[0] = (takt_want){waiting, TAKT_NEVER, 1, 5, {{0}}};
+}
+
+/* Claims for one tenant more than there can be.  False: a busy server took so long that the places
+ * of the first ones may have expired. */
+static bool fill(struct rig *rig, struct rig_call claims[TAKT_TENANTS_MAX + 1],
+                 const takt_limit *limit, const char *key)
+{
+    cr_assert_eq(rig_try(rig, limit, key, 1), 0);
+    for (int i = 0; i <= TAKT_TENANTS_MAX; i++) {
+        claim_for(&claims[i], limit, key, i, 1);
+        rig_submit(rig, &claims[i]);
+    }
+    for (int i = 0; i <= TAKT_TENANTS_MAX; i++) {
+        rig_wait(rig, &claims[i]);
+        cr_assert_eq(claims[i].call.status, 0);
+    }
+    return claims[TAKT_TENANTS_MAX].award.now_us - claims[0].award.now_us <
+           TAKT_SILENT_US - TAKT_KEEPALIVE_US / 2;
+}
+
+/* A ledger has 256 tenants: one more has no place, and comes into line when another leaves. */
+Test(redis, one_tenant_too_many)
+{
+    static struct rig_call claims[TAKT_TENANTS_MAX + 1];
+    static takt_tenant_standing tenants[TAKT_TENANTS_MAX];
+    takt_limit limit = rig_limit("a", 1, RIG_DAY, 1);
+    struct rig_call look, gone;
+    struct server server;
+    struct rig rig;
+    char key[16] = "";
+    int fills = 0;
+
+    server_start(&server, NULL);
+    open_with(&rig, &server, "");
+    do {
+        cr_assert_lt(fills, 20, "the server takes too long each time");
+        snprintf(key, sizeof key, "k%d", fills++);
+    } while (!fill(&rig, claims, &limit, key));
+    for (int i = 0; i <= TAKT_TENANTS_MAX; i++)
+        cr_expect_eq(claims[i].award.in_line != 0, i < TAKT_TENANTS_MAX, "tenant %d", i);
+    cr_expect_eq(claims[TAKT_TENANTS_MAX].award.claim_again_at_us,
+                 claims[TAKT_TENANTS_MAX].award.now_us + TAKT_KEEPALIVE_US);
+    rig_call_init(&look, TAKT_OP_PEEK, &limit, key);
+    look.call.tenants = tenants;
+    cr_assert_eq(rig_run(&rig, &look), 0);
+    cr_expect_eq(look.call.standing.tenant_count, TAKT_TENANTS_MAX);
+    cr_expect_str_eq(tenants[TAKT_TENANTS_MAX - 1].name, "tenant 255");
+    claim_for(&gone, &limit, key, 7, 0);
+    cr_assert_eq(rig_run(&rig, &gone), 0);
+    claims[TAKT_TENANTS_MAX].claim.seq++;
+    cr_assert_eq(rig_run(&rig, &claims[TAKT_TENANTS_MAX]), 0);
+    cr_expect_neq(claims[TAKT_TENANTS_MAX].award.in_line, 0);
+    rig_close(&rig);
+    server_stop(&server);
+}
+
+/* Each error of the server has a code of its own and a message, and the store continues. */
 Test(redis, errors_of_the_server)
 {
     static const struct {
@@ -420,7 +492,7 @@ Test(redis, errors_of_the_server)
         const char *says;
     } table[] = {
         {"CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", TAKT_E_STORE_SPACE, "memory is full"},
-        {"RPUSH takt:{test/a/k} x", "DEL takt:{test/a/k}", TAKT_E_STORE_FORMAT, "something else"},
+        {"RPUSH takt:{test/a/k} x", "DEL takt:{test/a/k}", TAKT_E_STORE_FORMAT, "another type"},
         {"CONFIG SET min-replicas-to-write 3", "CONFIG SET min-replicas-to-write 0", TAKT_E_STORE,
          "too few replicas"},
         {"REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", TAKT_E_STORE, "name the primary"},
@@ -464,7 +536,7 @@ Test(redis, a_ledger_that_cannot_be_read)
     server_stop(&server);
 }
 
-/* A policy of a lower revision, which says nothing of a timezone, meets ledgers that go by one. */
+/* A policy of a lower revision, without a timezone, meets ledgers with one. */
 Test(redis, a_zone_that_only_the_ledger_names)
 {
     enum { LEDGERS = 100 };
@@ -521,7 +593,7 @@ Test(redis, databases_and_namespaces_are_apart)
     server_stop(&server);
 }
 
-/* Every name expires, and lies under takt: with its ledger's tag. */
+/* Every key expires, and its name begins with takt: and the ledger's tag. */
 Test(redis, what_lies_there_expires)
 {
     takt_limit limit = rig_limit("a", 10, 1000000, 1);
@@ -534,7 +606,7 @@ Test(redis, what_lies_there_expires)
     open_with(&rig, &server, "");
     rig_call_init(&claim, TAKT_OP_CLAIM, &limit, "k");
     claim.claim = (takt_claim){.worker = 1, .seq = 1, .waiting = 100, .want_count = 1};
-    claim.claim.wants[0] = (takt_want){100, TAKT_NEVER, 1, 5};
+    claim.claim.wants[0] = (takt_want){100, TAKT_NEVER, 1, 5, {{0}}};
     cr_expect_eq(rig_run(&rig, &claim), 0);
     cr_expect_eq(rig_try(&rig, &limit, "other", 1), 0);
     info = server_say(&server, "INFO keyspace");

@@ -1,8 +1,7 @@
 /*
- * test_script.c: what the scripts ask of a server: of an uncontended award no more than its clock
- * and one key read and written, and that of any number of evenly spaced slots; of a permit that
- * changes hands no more than the quick way takes.  That they decide as lib/core does is the matter
- * of agree.c.
+ * test_script.c: the commands of the scripts: an uncontended award reads the clock and reads and
+ * writes one key, and any number of evenly spaced slots does the same; a permit that changes hands
+ * needs no more than the quick way. That they decide as lib/core does is the matter of agree.c.
  */
 #include <criterion/criterion.h>
 #include <hiredis/hiredis.h>
@@ -70,7 +69,7 @@ static int64_t claim(const takt_limit *limit, int64_t count)
     rig_call_init(&call, TAKT_OP_CLAIM, limit, "k");
     call.claim = (takt_claim){
         .worker = 1, .seq = ++seq, .waiting = count, .uncontended = uncontended, .want_count = 1};
-    call.claim.wants[0] = (takt_want){count, TAKT_NEVER, 1, 5};
+    call.claim.wants[0] = (takt_want){count, TAKT_NEVER, 1, 5, {{0}}};
     cr_assert_eq(rig_run(&rig, &call), 0);
     for (int i = 0; i < call.award.run_count; i++)
         given += call.award.runs[i].count;
@@ -168,7 +167,7 @@ Test(redis_script, an_even_award_takes_no_longer_for_more_slots)
     cr_expect_eq(claim(&limit, MANY), MANY);
 }
 
-/* Whatever is quick leaves a text that is not as it is written here to the others. */
+/* The quick ways leave a text in any other form to the full scripts. */
 Test(redis_script, no_quick_way_for_what_cannot_be_read)
 {
     static struct rig_call call;
@@ -182,7 +181,7 @@ Test(redis_script, no_quick_way_for_what_cannot_be_read)
         server_say(&server, "APPEND takt:{test/a/k} ;");
         rig_call_init(&call, TAKT_OP_CLAIM, &limit, "k");
         call.claim = (takt_claim){.worker = 1, .seq = ++seq, .waiting = 1, .want_count = 1};
-        call.claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, 5};
+        call.claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, 5, {{0}}};
         cr_assert_eq(rig_run(&rig, &call), 0);
         cr_expect_eq(rig.damaged, rules, "with %d", rules);
     }
@@ -197,7 +196,7 @@ static bool claim_permit(const takt_limit *limit, uint64_t worker)
 
     rig_call_init(&call, TAKT_OP_CLAIM, limit, "k");
     call.claim = (takt_claim){.worker = worker, .seq = ++seq, .waiting = 1, .want_count = 1};
-    call.claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, 5};
+    call.claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, 5, {{0}}};
     cr_assert_eq(rig_run(&rig, &call), 0);
     return call.award.run_count > 0;
 }
@@ -215,7 +214,7 @@ static int64_t all_calls(const char *statistics)
     return sum;
 }
 
-/* Each worker in its turn releases and asks anew, and the next one takes what it has released. */
+/* Each worker in turn releases and claims again, and the next one takes the permit. */
 Test(redis_script, a_hand_over_takes_the_quick_way)
 {
     enum { WORKERS = 5, HAND_OVERS = 20, CLAIMS = 2 * HAND_OVERS };
@@ -227,7 +226,7 @@ Test(redis_script, a_hand_over_takes_the_quick_way)
     const char *statistics;
 
     cr_assert(listener && !listener->err);
-    for (int i = 0; i < WORKERS; i++) { /* who does not listen is stepped round */
+    for (int i = 0; i < WORKERS; i++) { /* a worker that does not listen is skipped */
         redisReply *reply = redisCommand(listener, "SSUBSCRIBE takt:{test/a/k}:%d", 1 + i);
         cr_assert(reply && reply->type != REDIS_REPLY_ERROR);
         freeReplyObject(reply);

@@ -66,7 +66,7 @@ static void on_done(takt_store_call *call)
     ++*(int *)call->data;
 }
 
-/* An idle handle keeps the loop from waiting: what a server says is looked for again and again. */
+/* An idle handle keeps the loop from waiting: the server's messages are read again and again. */
 static void on_idle(uv_idle_t *idle)
 {
     (void)idle;
@@ -116,7 +116,7 @@ static void claim_as(struct listener *listener, const takt_limit *limit, const c
     static takt_claim said;
 
     said = (takt_claim){.worker = worker, .seq = seq, .waiting = 100, .want_count = 1};
-    said.wants[0] = (takt_want){100, TAKT_NEVER, 1, 5};
+    said.wants[0] = (takt_want){100, TAKT_NEVER, 1, 5, {{0}}};
     submit(listener, limit, key, &said);
 }
 
@@ -132,7 +132,7 @@ static int64_t claim_permits(struct listener *listener, const takt_limit *limit,
     static takt_claim said;
 
     said = (takt_claim){.worker = worker, .seq = seq, .waiting = count, .want_count = (int)count};
-    said.wants[0] = (takt_want){count, TAKT_NEVER, 1, 5};
+    said.wants[0] = (takt_want){count, TAKT_NEVER, 1, 5, {{0}}};
     submit(listener, limit, "k", &said);
     return award.holding;
 }
@@ -144,7 +144,7 @@ static int64_t claim_deaf(struct rig *rig, const takt_limit *limit, int64_t seq)
 
     rig_call_init(&call, TAKT_OP_CLAIM, limit, "k");
     call.claim = (takt_claim){.worker = 0x8, .seq = seq, .waiting = 1, .want_count = 1};
-    call.claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, 5};
+    call.claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, 5, {{0}}};
     cr_assert_eq(rig_run(rig, &call), 0, "%s", rig->store->trouble);
     return call.award.holding;
 }
@@ -184,9 +184,8 @@ Test(subscribe, hears_of_what_others_do)
     server_stop(&server);
 }
 
-/* Who begins to listen is told to claim once.  Then whoever is next in line hears that a permit
- * came free, and nobody else: neither who stands behind it, nor those who listen to the ledger's
- * own channel. */
+/* A new listener is told to claim once. Then only the next worker in line is woken when a permit
+ * comes free, not the workers behind it, nor listeners to the ledger's own channel. */
 Test(subscribe, is_woken_alone)
 {
     takt_limit limit = {.name = "mail",
@@ -303,7 +302,7 @@ Test(subscribe, who_lives_and_does_not_listen_loses_one_turn)
     server_stop(&server);
 }
 
-/* A head that needed much and goes without it is news for those behind it, who hear it once. */
+/* When a head with a large cost leaves without its tokens, the workers behind it are woken once. */
 Test(subscribe, hears_that_a_head_goes)
 {
     takt_limit limit = rig_limit("mail", 1, INT64_C(3600000000), 100);
@@ -317,7 +316,7 @@ Test(subscribe, hears_that_a_head_goes)
     listen_at(&other, server.url);
     for (int seq = 1; seq <= 3; seq++) {
         said = (takt_claim){.worker = 7, .seq = seq, .waiting = seq < 3, .want_count = seq < 3};
-        said.wants[0] = (takt_want){1, TAKT_NEVER, seq == 1 ? 30 : 90, 5};
+        said.wants[0] = (takt_want){1, TAKT_NEVER, seq == 1 ? 30 : 90, 5, {{0}}};
         if (seq == 2)
             run_until(&head, &server, subscribers, ":1\r\n", 0);
         if (seq == 3)
@@ -337,7 +336,7 @@ Test(subscribe, hears_that_a_head_goes)
     server_stop(&server);
 }
 
-/* So does whoever makes way for others, of a limit that has no permits. */
+/* The same if a limit without permits drops waiters. */
 Test(subscribe, is_told_that_its_waiters_make_way)
 {
     takt_limit limit = rig_limit("mail", 1, INT64_C(3600000000), 1);

@@ -108,7 +108,7 @@ Test(cost, of_a_whole_document)
     cr_assert_eq(cost.amount, 42);
 }
 
-/* Each place is judged by itself; in events each by the last one that has it. */
+/* Each pointer counts alone; in events the last one that has it. */
 Test(cost, of_several_units)
 {
     static const struct {

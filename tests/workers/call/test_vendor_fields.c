@@ -1,5 +1,5 @@
 /*
- * What is left of a vendor's quota, in all forms of header fields and of their values.
+ * The remaining quota of a vendor, in all forms of header fields and of their values.
  */
 #include <criterion/criterion.h>
 
@@ -16,7 +16,7 @@
 #define RESET(seconds) ((int64_t)((seconds)*1e6 + 0.5))
 #define COUNT(rows)    (sizeof(rows) / sizeof((rows)[0]))
 
-/* The fields of a limit whose policy says so. */
+/* The fields of a limit with `learn: {...}`. */
 static takt_caller_vendor_fields fields_of(const char *learn)
 {
     takt_caller_vendor_fields fields;

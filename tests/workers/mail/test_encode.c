@@ -1,5 +1,5 @@
 /*
- * Texts in lines that every server passes on: what comes out, and that it is read back the same.
+ * Texts in lines that every server accepts: their encoding, and that they read back the same.
  */
 #include "text.h"
 

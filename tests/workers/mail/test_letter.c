@@ -1,5 +1,5 @@
 /*
- * What jobs say of their mails: who gets them, and what is refused.
+ * The fields of a mail job: recipients, and refused values.
  */
 #include <criterion/criterion.h>
 #include <string.h>

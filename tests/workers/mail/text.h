@@ -9,7 +9,7 @@
 
 #include "jobs/text/buffer.h"
 
-/* That a buffer says just that. */
+/* A buffer has exactly that text. */
 static inline void expect_text(takt_buffer *buffer, const char *expected, const char *what)
 {
     const char *text = takt_buffer_end(buffer);

@@ -236,7 +236,8 @@ Test(transfer, nobody_is_there)
 
     uv_ip4_addr("127.0.0.1", 0, &address);
     uv_tcp_init(&loop, &unheard);
-    uv_tcp_bind(&unheard, (struct sockaddr *)&address, 0); /* bound, so nobody else has the port */
+    uv_tcp_bind(&unheard, (struct sockaddr *)&address, 0); /* bound, so that no other program has
+                                                            * the port */
     uv_tcp_getsockname(&unheard, (struct sockaddr *)&address, &size);
     peer.port = ntohs(address.sin_port);
     begin("127.0.0.1", note, NULL);

@@ -20,6 +20,7 @@ static int check(const takt_worker *worker, const takt_job_head *head, unsigned 
     request.key = head->key;
     takt_job_request_take(worker, &request, head->cost, head->amounts);
     request.priority = head->priority;
+    request.tenant = head->tenant;
     if (attempts >= worker->options.retry.attempts) {
         snprintf(error->text, sizeof(error->text),
                  "it was started %u time%s and never finished; perhaps it crashes its worker",
@@ -107,6 +108,14 @@ static void refuse(takt_worker *worker, takt_job_ref ref, const char *text, size
     free(id);
 }
 
+/* A job's lane: that of its tenant, if tenants take turns. NULL: no memory. */
+static takt_lane *lane_of(takt_worker *worker, const takt_job_head *head)
+{
+    bool by_tenant = takt_policy_fair(takt_get_policy(worker->client), head->limit);
+
+    return takt_lanes_get(&worker->lanes, head->limit, head->key, by_tenant ? head->tenant : NULL);
+}
+
 /* There is no memory: the job is left to another run. */
 static void stop_without_memory(takt_worker *worker, takt_job_ref ref)
 {
@@ -133,8 +142,7 @@ static void take_text(takt_worker *worker, takt_job_ref ref, const char *text, s
         return;
     }
     failed = check(worker, &head, attempts, &error);
-    takt_lane *lane =
-        failed == TAKT_E_NO_LIMIT ? NULL : takt_lanes_get(&worker->lanes, head.limit, head.key);
+    takt_lane *lane = failed == TAKT_E_NO_LIMIT ? NULL : lane_of(worker, &head);
     if (lane) {
         takt_lanes_join(lane);
         if (!lane->figures)

@@ -28,6 +28,7 @@ takt_request takt_job_request(const takt_job *job)
     request.key = job->lane->key;
     takt_job_request_take(job->worker, &request, job->cost, job->amounts);
     request.priority = job->priority;
+    request.tenant = job->lane->tenant;
     return request;
 }
 

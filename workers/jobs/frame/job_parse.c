@@ -154,6 +154,7 @@ static int read_head(const json_t *fields, takt_job_head *head, takt_error *erro
                              "worker with --limit NAME for all jobs without a limit");
     head->idempotency_key = head->id;
     if ((failed = read_string(fields, "key", TAKT_KEY_SIZE_MAX, &head->key, error)) != 0 ||
+        (failed = read_string(fields, "tenant", TAKT_TENANT_SIZE_MAX, &head->tenant, error)) != 0 ||
         (failed = read_string(fields, "idempotency_key", TAKT_JOB_ID_MAX, &head->idempotency_key,
                               error)) != 0 ||
         (failed = read_cost(fields, head, error)) != 0 ||

@@ -1,5 +1,5 @@
 /*
- * lanes.c: finds lanes by limit and key, and keeps a ring of the lanes that have work.
+ * lanes.c: finds lanes by limit, key and tenant, and keeps a ring of the lanes that have work.
  */
 #include "lanes.h"
 
@@ -11,14 +11,20 @@
 #define LANE_SIZE (sizeof(takt_lane) + sizeof(takt_lane_away) + 96)
 #define KEY_SIZE  2300
 
+/* No text comes before every text. */
+static int compare_texts(const char *one, const char *other)
+{
+    return one && other ? strcmp(one, other) : (one != NULL) - (other != NULL);
+}
+
 static int compare(const void *left, const void *right)
 {
     const takt_lane *one = left, *other = right;
-    int by_limit = strcmp(one->limit, other->limit);
+    int order = strcmp(one->limit, other->limit);
 
-    if (by_limit || !one->key || !other->key)
-        return by_limit ? by_limit : (one->key != NULL) - (other->key != NULL);
-    return strcmp(one->key, other->key);
+    if (order == 0)
+        order = compare_texts(one->key, other->key);
+    return order != 0 ? order : compare_texts(one->tenant, other->tenant);
 }
 
 static int compare_shares(const void *left, const void *right)
@@ -56,10 +62,10 @@ static void leave_share(takt_lanes *lanes, takt_lane_share *share)
     free(share);
 }
 
-static takt_lane *make(takt_lanes *lanes, const char *limit, const char *key)
+static takt_lane *make(takt_lanes *lanes, const char *limit, const char *key, const char *tenant)
 {
-    size_t size = key ? strlen(key) + 1 : 0;
-    takt_lane *made = calloc(1, sizeof(*made) + size);
+    size_t size = key ? strlen(key) + 1 : 0, tenant_size = tenant ? strlen(tenant) + 1 : 0;
+    takt_lane *made = calloc(1, sizeof(*made) + size + tenant_size);
 
     if (!made || !(made->share = get_share(lanes, limit))) {
         free(made);
@@ -69,6 +75,8 @@ static takt_lane *make(takt_lanes *lanes, const char *limit, const char *key)
     made->limit = made->share->limit;
     if (key)
         made->key = memcpy(made + 1, key, size);
+    if (tenant)
+        made->tenant = memcpy((char *)(made + 1) + size, tenant, tenant_size);
     return made;
 }
 
@@ -78,14 +86,14 @@ static void free_lane(takt_lanes *lanes, takt_lane *lane)
     free(lane);
 }
 
-takt_lane *takt_lanes_get(takt_lanes *lanes, const char *limit, const char *key)
+takt_lane *takt_lanes_get(takt_lanes *lanes, const char *limit, const char *key, const char *tenant)
 {
-    takt_lane sought = {.limit = limit, .key = key};
+    takt_lane sought = {.limit = limit, .key = key, .tenant = tenant};
     takt_lane **found = tfind(&sought, &lanes->tree, compare);
 
     if (found)
         return *found;
-    takt_lane *made = make(lanes, limit, key);
+    takt_lane *made = make(lanes, limit, key, tenant);
     if (!made || !tsearch(made, &lanes->tree, compare)) {
         if (made)
             free_lane(lanes, made);

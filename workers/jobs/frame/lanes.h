@@ -29,7 +29,8 @@ typedef struct takt_lane_share {
 struct takt_lane {
     takt_lane_share *share;
     const char *limit;
-    const char *key; /* NULL: the limit as a whole */
+    const char *key;    /* NULL: the limit as a whole */
+    const char *tenant; /* NULL: none, or the limit has no tenants */
     takt_report_limit *figures;
     takt_job_list line;   /* jobs with their texts and without a request; the most urgent first */
     unsigned acquiring;   /* jobs that have asked for a permit */
@@ -55,8 +56,9 @@ typedef struct takt_lanes {
     uint64_t away_count; /* jobs put away, in all lanes */
 } takt_lanes;
 
-/* The lane of a limit and key; created at the first call. NULL: no memory. */
-takt_lane *takt_lanes_get(takt_lanes *lanes, const char *limit, const char *key);
+/* The lane of a limit, key and tenant; created at the first call. NULL: no memory. */
+takt_lane *takt_lanes_get(takt_lanes *lanes, const char *limit, const char *key,
+                          const char *tenant);
 
 /* The memory that a job with a text of this size takes. */
 size_t takt_lanes_size(size_t text_size);

@@ -14,19 +14,30 @@
 #define LANES_MAX  ((size_t)32 * 1024 * 1024) /* at more bytes of lanes, reading stops */
 
 /* The job got no permit, for a reason that may pass: it asks again later. */
-static void acquire_later(takt_job *job, int code)
+static void acquire_later(takt_job *job, const char *why)
 {
     takt_worker *worker = job->worker;
 
     takt_job_end_later(job, takt_retry_wait(&worker->options.retry, 1, 0, &worker->random));
-    takt_report_say(worker->report, "refused", takt_strerror(code));
+    takt_report_say(worker->report, "refused", why);
 }
 
-static void refuse(takt_job *job, int code)
+/* While workers differ about a limit's rules, those of another worker may be in force. */
+static void refuse_for_good(takt_job *job, int code)
 {
     takt_request request = takt_job_request(job);
     takt_error error = {0};
 
+    if (takt_check_request(takt_get_policy(job->worker->client), &request, &error) != 0)
+        takt_job_end_dead(job, error.text);
+    else if (code == TAKT_E_COST)
+        acquire_later(job, "other workers have rules for the limit that never give its cost");
+    else
+        takt_job_end_dead(job, takt_strerror(code));
+}
+
+static void refuse(takt_job *job, int code)
+{
     switch (code) {
     case TAKT_E_DEADLINE:
         takt_job_end_dead(job, "its deadline passed while it waited for its slot");
@@ -34,11 +45,10 @@ static void refuse(takt_job *job, int code)
     case TAKT_E_INVALID:
     case TAKT_E_NO_LIMIT:
     case TAKT_E_COST:
-        takt_check_request(takt_get_policy(job->worker->client), &request, &error);
-        takt_job_end_dead(job, error.text[0] ? error.text : takt_strerror(code));
+        refuse_for_good(job, code);
         break;
     default:
-        acquire_later(job, code);
+        acquire_later(job, takt_strerror(code));
     }
 }
 

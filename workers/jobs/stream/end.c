@@ -369,8 +369,10 @@ void takt_stream_end_say_all(takt_stream *stream)
 {
     stream->ends.begun.count = stream->ends.done.count = stream->ends.back.count = 0;
     for (size_t i = 0; i < stream->held.room; i++) {
-        const takt_stream_held_row *row = &stream->held.rows[i];
-        if (row->state == TAKT_STREAM_HELD_DONE)
+        takt_stream_held_row *row = &stream->held.rows[i];
+        if (row->state == TAKT_STREAM_HELD_OURS && row->noting)
+            row->noting = takt_stream_queue_add(&stream->ends.begun, takt_stream_held_ref(row));
+        else if (row->state == TAKT_STREAM_HELD_DONE)
             (void)takt_stream_queue_add(&stream->ends.done, takt_stream_held_ref(row));
         else if (row->state == TAKT_STREAM_HELD_BACK)
             (void)takt_stream_queue_add(&stream->ends.back, takt_stream_held_ref(row));

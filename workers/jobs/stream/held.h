@@ -27,7 +27,7 @@ typedef struct takt_stream_held_row {
     uint16_t count;    /* the server's delivery count, as far as known */
     uint8_t state;     /* takt_stream_held_state */
     bool fetching : 1; /* the reader has asked for its text again */
-    bool noting : 1;   /* its begin was sent and not confirmed yet */
+    bool noting : 1;   /* its begin is not confirmed yet */
 } takt_stream_held_row;
 
 typedef struct takt_stream_held {

@@ -94,6 +94,16 @@ static void on_claimed(takt_stream_call *call, const takt_reply *reply, int code
         takt_stream_connection_refused(call->stream, call->stream->connection.writer, reply);
 }
 
+/* Right after connecting the server's count shows whether it has recorded a begin that it did not
+ * confirm. If not, the begin is sent again. */
+static void note_count(takt_stream_held_row *row, int64_t count)
+{
+    if (row->noting && count < row->count)
+        return;
+    row->count = count < UINT16_MAX ? (uint16_t)count : UINT16_MAX;
+    row->noting = false;
+}
+
 /* Notes one row of a page: [ID, CONSUMER, IDLE, COUNT]. True: the entry must be claimed again. */
 static bool note(takt_stream *stream, takt_job_ref ref, const takt_reply *count)
 {
@@ -105,11 +115,8 @@ static bool note(takt_stream *stream, takt_job_ref ref, const takt_reply *count)
         return false;
     }
     row->seen = stream->survey.number;
-    if (stream->phase ==
-        TAKT_STREAM_LOOKS) { /* this shows whether a command under way was confirmed */
-        row->count = count->integer < UINT16_MAX ? (uint16_t)count->integer : UINT16_MAX;
-        row->noting = false;
-    }
+    if (stream->phase == TAKT_STREAM_LOOKS)
+        note_count(row, count->integer);
     return row->state != TAKT_STREAM_HELD_BACK;
 }
 

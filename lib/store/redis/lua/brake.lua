@@ -30,7 +30,7 @@ local function make_brake()
                 return nil
             end
             for _, one in ipairs(rules) do
-                local n = one.requests == first.requests and one.algorithm.capacity(one) or NEVER
+                local n = one.unit == first.unit and one.algorithm.capacity(one) or NEVER
                 burst = n < burst and n or burst
             end
             local tokens, span = reduce(first.tokens, first.span)
@@ -40,8 +40,8 @@ local function make_brake()
             if tokens > math.floor(TAKT_ROOM_MAX / percent) or span > math.floor(TAKT_SPAN_MAX_US / whole) then
                 return nil
             end
-            return rule.new(string.format('g%s%.0f/%.0f*%.0f', first.requests and '=' or '', tokens * percent,
-                span * whole, burst))
+            local unit = first.unit and (first.unit == 0 and '=' or string.format('&%d:', first.unit + 1)) or ''
+            return rule.new(string.format('g%s%.0f/%.0f*%.0f', unit, tokens * percent, span * whole, burst))
         end,
 
         -- The rules without the brake.

@@ -5,6 +5,7 @@
 -- needs: clock arguments
 
 local NEVER = 1e300
+local tenants -- tenants.lua; nil: there are none
 local ledger = {
     now = now,
     stored = stored,
@@ -19,8 +20,16 @@ local ledger = {
     asker = '0', -- the worker that asked for offers
     asked = 0, -- the time of that request; takt_offers of core/ledger.h
     offers = {}, -- each has `slot`, `cost` and `priority`
+    inner = nil, -- the ledgers of inner limits (inner.lua); nil: the call names none
+    gaps = nil, -- slots that were passed over (gaps.lua); nil: there can be none
+    passed_over = nil, -- their text, before the rules are known
     others = false, -- the rules in force are not the caller's
     listed = false, -- the line is not empty
     damaged = false, -- the text is malformed
     zone_wanted = false, -- the name of a timezone in the text that the caller did not send
 }
+
+-- Ends a call that needs further keys, before it has changed anything. The caller repeats the call with these keys.
+local function want_keys(keys)
+    error({ TAKT_FLAG_KEYS, keys })
+end

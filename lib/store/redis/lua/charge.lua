@@ -15,9 +15,10 @@ local function charge_rule(one, n)
     end
 end
 
-local function charge(tokens, requests)
+-- `others`: what was used of the other units; nil: none.
+local function charge(tokens, others)
     for _, one in ipairs(limit.rules) do
-        local n = one.requests and requests or tokens
+        local n = one.unit and (others and others[one.unit] or 0) or not one.unit and tokens
         if n > 0 then
             charge_rule(one, n)
         end

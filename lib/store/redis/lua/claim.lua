@@ -1,97 +1,181 @@
 -- claim.lua: takt_ledger_claim of core/ledger.c. Decides which slots the worker gets now, and when it claims again.
 --
--- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
+-- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its holders (with permits), 5 its log; then those of inner
+--       limits (inner.lua)
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones,
---       7 worker, 8 seq, 9 waiting; after it `!` from a distant worker, `,newcomers` with a bound that refuses,
---       `/slot,cost,priority` with an offer; 10 holding (with permits), then for each want: count, latest (-1: any
---       time), cost, priority
--- with KEYS 1 alone: the arguments and reply of quick.lua
+--       7 worker, 8 seq, 9 waiting; after it `*weight` of more than one process, `!` from a distant worker,
+--       `,newcomers` with a bound that refuses, `/slot,cost,priority` with an offer, `@weight,client,name` with a
+--       tenant; 10 holding (with permits), then for each want: count, latest (-1: any time), cost and after a slash
+--       each the amounts of further units, priority
+-- with KEYS 1 alone also the short form: the arguments and reply of quick.lua
 -- reply flags, now, claim_again_at, next_slot_at, blocked_until, waiting, workers, refused, in_line, least_urgent,
 --       the newer ledger's text or '', with permits: holding, fence, reuses; then for each run first us, parts,
---       step us, parts, whole, count, cost
--- needs: quick quick_line quick_permits keep take overflow offers
+--       step us, parts, whole, count, cost (with further amounts: the text of the want)
+-- needs: quick quick_line quick_permits levels overflow offers
 
 local claim
 claim = {
+    inner = ledger.inner, -- the ledgers of inner limits; nil: none
+    levels = levels, -- how slots are found with these or with gaps; nil: there are neither
     worker = ARGV[7],
     seq = tonumber(ARGV[8]),
     waiting = tonumber(ARGV[9]),
+    weight = 1,
     newcomers = 0, -- the waiters among them that no award has counted
     offer = nil, -- a slot offered to more urgent work
     taken = false, -- the ledger keeps the offer
-    holding = #KEYS == 5 and tonumber(ARGV[10]),
-    first_want = #KEYS == 5 and 11 or 10, -- index in ARGV
+    holding = held_named and tonumber(ARGV[10]),
+    first_want = held_named and 11 or 10, -- index in ARGV
     wants = {},
     largest = 0, -- the highest cost that the rules can ever give
-    counts_requests = false, -- some rules count requests
+    largest_of = {}, -- likewise, of further units
     from = 0, -- the earliest instant for slots
     old = {}, -- the worker's places by priority before the claim
     own = {}, -- the worker's places by priority after the claim
     refused = 0,
     slots = 0,
     given = 0, -- tokens
+    given_of = {}, -- by further unit
     news = false, -- the head no longer needs what the others left to it
     in_line = 0,
     least_urgent = -1,
     again_at = -1,
+    parked = false, -- it does not stand in line
     turn_at = 0, -- the earliest slot of its first waiter
     reply = {},
 
     -- The situation of a place in tokens. The place is the worker's place of a priority, or the head of the line if
-    -- that is another worker's (`first`). Returns its share, the tokens left to the places before it, the permits that
-    -- it may take, the room, the least that the places before it want, and the tokens wanted more urgently. If rules
-    -- count requests, also returns a table with the same values in requests.
-    look = function(priority, first)
+    -- that is another worker's (`first`). Returns its share, the tokens left to the places before it (to `plan` the
+    -- next claim, the least that these take), the permits that it may take, the room, the least that the places before
+    -- it want, the tokens wanted more urgently, the number of its shares, and the permits of a share. If rules count
+    -- other units, also returns a table with the same values by unit.
+    look = function(priority, first, plan)
         local place, own = claim.own[priority], claim.own
-        local urgent, before, workers, wanted, head = 0, 0, 1, 0, nil
-        local urgent_requests, asking = 0, 0
+        local urgent, before, weight, wanted, head = 0, 0, 0, 0, nil
+        local shares, shares_before = 1, 0
         if first then
-            workers = line.all.active[priority] + (place and 1 or 0)
+            if line.all.active[priority] + (place and 1 or 0) > 1 then
+                weight, shares = line.all.weight[priority] + (place and place.weight or 0), shares_of(first)
+            end
         else
             for higher = 0, priority - 1 do
                 urgent = urgent + (own[higher] and own[higher].wanting or 0)
-                urgent_requests = urgent_requests + (own[higher] and own[higher].waiting or 0)
             end
         end
         if line and not first then
             local all = line.all
             for higher = 0, priority - 1 do
                 urgent = urgent + all.wanting[higher]
-                urgent_requests = urgent_requests + all.asking[higher]
             end
-            local others = all.active[priority]
-            wanted, asking = all.wanting[priority], all.asking[priority]
-            workers = 1 + others
+            local others, before_end = all.active[priority], nil
+            wanted = all.wanting[priority]
             if others > 0 then
-                place.before = place.last and others or place.before or line.before(priority, place.turn)
-                before = place.before
+                if place.between then
+                    before, before_end = line.before_end(priority, place.turn)
+                else
+                    place.before = place.last and others or place.before or line.before(priority, place.turn)
+                    before = place.before
+                end
                 head = before > 0 and line.first_other(priority)
+                weight, shares = place.weight + all.weight[priority], shares_of(place)
+                shares_before = before_end or before
             end
         end
-        local room, room_requests = limit.room(claim.from, ledger.now + limit.lookahead)
-        local through, through_requests = limit.throughput(limit.lookahead)
-        local share = share_of(room, through, workers)
-        local first_need, permits, requests = head and head.need or 0, NEVER, nil
+        local is_weighed = weight > 0 and weight > line.all.active[priority] + (place and 1 or 0)
+        weight = weight > 0 and weight or 1
+        local room, rooms = claim.room(claim.from, ledger.now + limit.lookahead)
+        local through, throughs = limit.throughput(limit.lookahead)
+        local share = share_of(room, through, weight)
+        local first_need, permits, permits_of, others = head and head.need or 0, NEVER, 1, nil
+        local first_shares = head and claim.full_shares(head, head.wanting, head.need, plan) or 0
+        if limit.units then
+            others = {}
+            for _, unit in ipairs(limit.units) do
+                others[unit] = claim.look_at(unit, priority, first, head)
+                others[unit].share = share_of(rooms[unit], throughs[unit], weight)
+                others[unit].room = rooms[unit]
+            end
+        end
         if limit.concurrency > 0 then
-            local most = permit_share(limit.concurrency, workers)
-            permits = math.min(permits_beside(held.free() - urgent, before, most, wanted), most)
+            permits_of = permit_share(limit.concurrency, weight)
         end
-        if claim.counts_requests then
-            local turn, first_need = share_of(room_requests, through_requests, workers), head and 1 or 0
-            requests = {
-                share = turn,
-                ahead = ahead_of(before, turn, first_need, asking, urgent_requests),
-                room = room_requests,
-                first = first_of(before, first_need, urgent_requests),
-            }
+        if is_weighed and not first then -- shares_in_reach() of core/ledger.c
+            local soon, soons = limit.throughput(TAKT_KEEPALIVE_US + limit.lookahead)
+            local most = math.max(math.ceil(math.max(room, soon) / share), 1)
+            for unit, view in pairs(others or {}) do
+                most = math.max(most, math.ceil(math.max(view.room, soons[unit]) / view.share))
+            end
+            if limit.concurrency > 0 then
+                most = math.max(most, math.ceil(held.free() / permits_of))
+            end
+            if not place.between then
+                shares_before = place.last and line.all.shares[priority]
+                    or before > 0 and line.shares_before(priority, place.turn, most) or 0
+            end
+            shares_before = math.min(shares_before, most)
         end
-        return share, ahead_of(before, share, first_need, wanted, urgent), permits, room,
-            first_of(before, first_need, urgent), urgent, requests
+        if limit.concurrency > 0 then
+            permits = permits_beside(held.free() - urgent, shares_before, permits_of, wanted)
+            permits = math.min(permits, shares * permits_of)
+        end
+        for unit, view in pairs(others or {}) do
+            local full = head and claim.full_shares(head, wanted_by(head, unit), view.need, plan) or 0
+            view.ahead = ahead_of(shares_before, view.share, view.need, full, view.wanted, view.urgent)
+            view.first = first_of(before, view.need, view.urgent)
+        end
+        return share, ahead_of(shares_before, share, first_need, first_shares, wanted, urgent), permits, room,
+            first_of(before, first_need, urgent), urgent, shares, permits_of, others
+    end,
+
+    -- The shares of the head that take the need of its first waiter: to `plan` only if all its waiters need the same.
+    full_shares = function(head, wanting, need, plan)
+        return (plan and wanting / math.max(head.waiting, 1) ~= need) and 1 or shares_of(head)
+    end,
+
+    -- Of a unit other than tokens: what the other workers of the priority want, what is wanted more urgently, and what
+    -- the head needs.
+    look_at = function(unit, priority, first, head)
+        local urgent, wanted = 0, 0
+        for higher = 0, first and -1 or priority - 1 do
+            local own = claim.own[higher]
+            urgent = urgent + (own and wanted_by(own, unit) or 0) + (line and line.totals(unit)[higher] or 0)
+        end
+        if line and not first then
+            wanted = line.totals(unit)[priority]
+        end
+        return { urgent = urgent, wanted = wanted, need = head and needed_by(head, unit) or 0 }
+    end,
+
+    -- What waiters that need so much can use of a share.
+    usable = function(share, need)
+        return math.max(share - share % need, need)
+    end,
+
+    -- What a turn of that many shares may take.
+    turn_of = function(share, need, shares)
+        return (shares - 1) * claim.usable(share, need) + math.max(share, need)
     end,
 
     to_the_back = function(place)
         ledger.turn = ledger.turn + 1
-        place.turn, place.last = ledger.turn, true
+        place.turn, place.last, place.former = ledger.turn, true, 0
+    end,
+
+    -- takt_line_is_weighed of core/line.h.
+    is_weighed = function(priority)
+        local others = line and line.all.active[priority] or 0
+        return others > 0 and line.all.weight[priority] + claim.own[priority].weight > others + 1
+    end,
+
+    -- takt_line_end_turn of core/line.h.
+    end_turn = function(priority, place)
+        local turn = place.turn
+        if claim.is_weighed(priority) then
+            place.turn, place.between = line.next_turn(priority, turn)
+            place.last, place.former = not place.between, turn
+        else
+            claim.to_the_back(place)
+        end
     end,
 
     -- Updates the worker's places to its wants.
@@ -99,12 +183,21 @@ claim = {
         local unlisted, last, own = claim.waiting, -1, claim.own
         for _, want in ipairs(claim.wants) do
             unlisted, last = unlisted - want.count, want.priority
-            if want.cost <= claim.largest then
-                local place = own[want.priority] or { wanting = 0, need = 0, waiting = 0, again = ledger.now }
+            if want.possible then
+                local place = own[want.priority]
+                    or { wanting = 0, need = 0, waiting = 0, held_back = 0, again = ledger.now }
                 local old = claim.old[want.priority]
                 own[want.priority], place.unheard = place, old and old.unheard
+                place.weight, place.left = claim.weight, old and old.left < claim.weight and old.left or 0
+                place.former = old and old.former or 0
                 place.wanting = place.wanting + want.count * want.cost
                 place.waiting = place.waiting + want.count
+                if want.needs then
+                    place.more, place.needs = place.more or {}, place.needs or want.needs
+                    for unit, amount in ipairs(want.more) do
+                        place.more[unit] = (place.more[unit] or 0) + want.count * amount
+                    end
+                end
                 place.need = place.need == 0 and want.cost or place.need
             end
         end
@@ -121,6 +214,9 @@ claim = {
                 end
                 place.came = place.turn -- the turn before this claim is served
                 place.accepted = claim.old[priority] and claim.old[priority].waiting or 0
+                if claim.inner and not claim.inner.cap(place) then
+                    own[priority] = nil
+                end
             end
         end
     end,
@@ -128,41 +224,105 @@ claim = {
     -- Gives a place slots for the worker's wants, as far as its turn allows. Returns the tokens given.
     serve = function(priority)
         local place, given, till = claim.own[priority], 0, ledger.now + limit.lookahead
-        local share, ahead, permits, room, _, urgent, requests = claim.look(priority)
+        local share, ahead, permits, room, _, urgent, shares, permits_of, others = claim.look(priority)
         local near = offers.awaited(priority) and ledger.now + math.floor(limit.lookahead / TAKT_OFFERS_NEAR) or till
-        local slots = 0
-        local left = share > place.need and share or place.need
-        left = left < room - ahead and left or room - ahead
-        local left_requests = requests and math.min(requests.share, requests.room - requests.ahead) or NEVER
+        local slots, use = 0, claim.usable(share, place.need)
+        local left = math.min(claim.turn_of(share, place.need, shares), room - ahead)
+        local whole, lefts = math.min(shares, math.floor(left / use)), others and {}
+        for unit, view in pairs(others or {}) do
+            view.own, view.given = needed_by(place, unit), 0
+            view.use = claim.usable(view.share, view.own)
+            lefts[unit] = math.min(claim.turn_of(view.share, view.own, shares), view.room - view.ahead)
+            whole = math.min(whole, math.floor(lefts[unit] / view.use))
+        end
+        if whole > 0 then -- a part of a share counts as one
+            left = math.min(left, claim.turn_of(share, place.need, whole))
+            for unit, view in pairs(others or {}) do
+                lefts[unit] = math.min(lefts[unit], claim.turn_of(view.share, view.own, whole))
+            end
+        end
+        if claim.is_weighed(priority) then
+            left = claim.is_too_little(place, left, use, lefts, others) and 0 or left
+        elseif left > 0 and claim.is_shared(line and line.all.active[priority] or 0)
+            and claim.turn_from(place, share, ahead, shares, others) > ledger.now then
+            left = 0
+        end
         for _, want in ipairs(claim.wants) do
-            if want.priority == priority and want.cost <= claim.largest then
+            if want.priority == priority and want.possible then
                 local by = want.latest < till and want.latest or near
-                local handed = urgent == 0 and ledger.offers[1] and offers.take(claim.from, want, claim.reply) or 0
+                local handed = urgent == 0 and ledger.offers[1] and not claim.inner
+                    and offers.take(claim.from, want, claim.reply) or 0
                 place.wanting, claim.slots = place.wanting - handed * want.cost, claim.slots + handed
                 local count = left > 0 and math.floor(left / want.cost) or 0
                 count = count < want.count - handed and count or want.count - handed
                 count = count < permits - slots and count or permits - slots
-                count = count < left_requests and count or left_requests
-                local n = count > 0 and take.take(claim.from, want.cost, count, by, claim.reply) or 0
+                if lefts then
+                    count = claim.count_within(lefts, want, count)
+                end
+                local n = count > 0 and claim.take(claim.from, want, count, by, claim.reply) or 0
                 given = given + n * want.cost
-                left, left_requests = left - n * want.cost, left_requests - n
-                slots = slots + n
+                left, slots = left - n * want.cost, slots + n
+                for unit, view in pairs(others or {}) do
+                    local part = limit.part(unit, n, want.more)
+                    lefts[unit], view.given = lefts[unit] - part, view.given + part
+                end
+                for unit, amount in ipairs(want.needs or {}) do
+                    place.more[unit] = place.more[unit] - n * amount
+                    claim.given_of[unit] = (claim.given_of[unit] or 0) + n * amount
+                end
                 place.waiting = place.waiting - n - handed
                 place.accepted = math.max(place.accepted - n - handed, 0)
                 if n + handed < want.count and want.latest > by then
-                    place.need = want.cost
+                    place.need, place.needs = want.cost, want.needs
                     break
                 end
             end
         end
         place.wanting = place.wanting - given
+        local used = math.ceil(given / use)
+        for unit, view in pairs(others or {}) do
+            used = math.max(used, math.ceil(view.given / view.use))
+        end
         if limit.concurrency > 0 then
+            used = math.max(used, math.ceil(slots / permits_of))
             held.give(claim.seq, slots)
+        end
+        if given > 0 then
+            place.left = math.max(shares - used, 0)
         end
         claim.slots = claim.slots + slots
         claim.given = claim.given + given
         count_taken(given)
+        if claim.inner then
+            claim.inner.each(function()
+                count_taken(given)
+            end)
+        end
         return given
+    end,
+
+    -- How many waiters of a want, at most `count`, there is so much left for of the units other than tokens.
+    count_within = function(lefts, want, count)
+        for unit, left in pairs(lefts) do
+            local n = left > 0 and math.floor(left / limit.part(unit, 1, want.more)) or 0
+            count = n < count and n or count
+        end
+        return count
+    end,
+
+    -- In a line with weights a place waits for room for a share, or for what it will plan for.
+    is_too_little = function(place, left, use, lefts, others)
+        local half, halves = limit.throughput(math.floor(limit.lookahead / 2))
+        local enough, parts = math.min(use, place.wanting, half), {}
+        for unit, view in pairs(others or {}) do
+            parts[unit] = math.min(view.use, wanted_by(place, unit), halves[unit])
+        end
+        enough = others and claim.match(place, enough, parts) or enough
+        local less = left < enough
+        for unit, part in pairs(parts) do
+            less = less or lefts[unit] < part
+        end
+        return less
     end,
 
     serve_all = function()
@@ -173,59 +333,104 @@ claim = {
                     claim.news, foremost = offers.ask(priority, own[priority]), false
                 end
                 local given = claim.serve(priority)
-                if own[priority].waiting <= 0 then
+                if line and line.charge then
+                    line.charge(own[priority], given)
+                end
+                if own[priority].waiting <= 0 or claim.inner and not claim.inner.cap(own[priority]) then
                     own[priority] = nil
-                elseif given > 0 then
-                    claim.to_the_back(own[priority])
+                elseif given > 0 and own[priority].left == 0 then
+                    claim.end_turn(priority, own[priority])
                 end
             end
         end
     end,
 
-    -- A turn ends with the unit that is used up first. The other unit needs only as much as requests of the place's
-    -- average cost take.
-    match = function(place, tokens, requests)
-        local cost = math.max(numbers.divide_up(place.wanting, 1, math.max(place.waiting, 1)), 1)
-        requests = math.max(math.min(requests, math.floor(tokens / cost)), 1)
-        return math.max(math.min(tokens, requests * cost), place.need, 1), requests
+    -- A turn ends with the unit that is used up first. The others need only as much as requests of the place's average
+    -- amounts take. Returns the tokens, and changes the amounts of the other units.
+    match = function(place, tokens, turns)
+        local waiting, each = math.max(place.waiting, 1), {}
+        local cost = math.max(numbers.divide_up(place.wanting, 1, waiting), 1)
+        local requests = math.floor(tokens / cost)
+        for unit, turn in pairs(turns) do
+            each[unit] = math.max(numbers.divide_up(wanted_by(place, unit), 1, waiting), 1)
+            requests = math.min(requests, math.floor(turn / each[unit]))
+        end
+        requests = math.max(requests, 1)
+        for unit, turn in pairs(turns) do
+            turns[unit] = math.max(math.min(turn, requests * each[unit]), needed_by(place, unit))
+        end
+        return math.max(math.min(tokens, requests * cost), place.need, 1)
     end,
 
-    -- The time when there is room for the next turn of a place. `share`, what is left to the places before it and
-    -- `requests` are the values of look().
-    when = function(place, share, ahead, requests)
+    -- Whether a place is in turn with so many others, and there are neither tenants nor permits.
+    is_shared = function(others)
+        return others > 0 and not line.charge and limit.concurrency == 0
+    end,
+
+    -- turn_from() of core/ledger.c: the time when there is room for the next turn of a place. `share`, what is left to
+    -- the places before it, `shares` and `others` are the values of look(). A `weighed` place takes nothing before
+    -- there is room for a share. To `plan` the next claim of a shared place its turn is a share.
+    turn_from = function(place, share, ahead, shares, others, weighed, plan)
         local lookahead = limit.lookahead
-        local half, half_requests = limit.throughput(math.floor(lookahead / 2))
+        local half, halves = limit.throughput(math.floor(lookahead / 2))
         local need = place.need > 1 and place.need or 1
-        local wanted = place.wanting < share and place.wanting or share
-        local asked, ahead_requests = 1, 0
-        wanted = wanted < half and wanted or half
-        wanted = wanted > need and wanted or need
-        if requests then
-            asked, ahead_requests = math.max(math.min(place.waiting, requests.share, half_requests), 1), requests.ahead
-            wanted, asked = claim.match(place, wanted, asked)
+        local whole = math.min(shares, math.floor(half / claim.usable(share, need)))
+        for unit, view in pairs(others or {}) do
+            whole = math.min(whole, math.floor(halves[unit] / claim.usable(view.share, needed_by(place, unit))))
         end
-        local at = limit.due(claim.from, ahead + wanted, ahead_requests + asked)
-        if wanted > need or asked > 1 then
-            local first = limit.due(claim.from, ahead + need, ahead_requests + 1) + math.floor(lookahead / 2)
+        whole = math.max(whole, 1)
+        local most, needs, turns = claim.turn_of(share, need, whole), nil, nil
+        local wanted = math.max(math.min(plan and most or math.min(most, place.wanting), half), need)
+        if others then
+            needs, turns = {}, {}
+            for unit, view in pairs(others) do
+                local own = needed_by(place, unit)
+                most = claim.turn_of(view.share, own, whole)
+                most = plan and most or math.min(most, wanted_by(place, unit))
+                needs[unit], turns[unit] = own, math.max(math.min(most, halves[unit]), own)
+            end
+            wanted = claim.match(place, wanted, turns)
+            for unit, view in pairs(others) do
+                needs[unit], turns[unit] = view.ahead + needs[unit], view.ahead + turns[unit]
+            end
+        end
+        local at = claim.due(claim.from, ahead + wanted, turns)
+        if not weighed and (wanted > need or others) then
+            local first = claim.due(claim.from, ahead + need, needs) + math.floor(lookahead / 2)
             at = first < at and first or at
         end
+        return at - lookahead
+    end,
+
+    -- The time of its next claim: not at once.
+    when = function(place, share, ahead, shares, others, weighed, plan)
+        local at, lookahead = claim.turn_from(place, share, ahead, shares, others, weighed, plan), limit.lookahead
         local fraction = ahead > 0 and TAKT_LOOKAHEAD_FRACTION or TAKT_LOOKAHEAD_FRACTION_FIRST
         local soonest = ledger.now + math.floor(lookahead / fraction)
-        return at - lookahead > soonest and at - lookahead or soonest
+        return at > soonest and at or soonest
     end,
 
     plan = function(priority)
-        local share, ahead, permits, _, first, _, requests = claim.look(priority)
+        local share, ahead, permits, _, first, _, shares, _, others = claim.look(priority, nil, true)
         local place, over_at = claim.own[priority], 0
         place.lacking = permits <= 0
         if claim.in_line == 0 and first > 0 and not place.lacking then
-            local requests_before = requests and requests.first or 0
-            claim.turn_at = limit.due(claim.from, first + claim.least_cost, requests_before + 1)
+            local before = others and {}
+            for _, unit in ipairs(limit.units or {}) do
+                before[unit] = (others[unit] and others[unit].first or 0) + limit.part(unit, 1, claim.least_more)
+            end
+            claim.turn_at = claim.due(claim.from, first + claim.least_cost, before)
         end
         if place.lacking then -- a lease that ends wakes nobody, so the head claims when one ends
             over_at = ahead == 0 and held.over_at(ledger.now + TAKT_KEEPALIVE_US) or NEVER
         end
-        return over_at == NEVER and NEVER or math.max(over_at, claim.when(place, share, ahead, requests))
+        if over_at == NEVER then
+            return NEVER
+        end
+        local weighed, active = claim.is_weighed(priority), line and line.all.active[priority] or 0
+        local whole = not weighed and claim.is_shared(active)
+        local at = math.max(over_at, claim.when(place, share, ahead, shares, others, weighed, whole))
+        return claim.inner and not place.lacking and math.max(at, claim.levels.put_off_until(place)) or at
     end,
 
     -- The time when the second in line claims because the head is late. NEVER: its keepalive is earlier, or it is not
@@ -249,14 +454,15 @@ claim = {
         return late_at < ledger.now + TAKT_KEEPALIVE_US and late_at or NEVER
     end,
 
-    -- The need of the head of the line, if the head is one of these places and needs more than a token.
+    -- The need of the head of the line, if the head is one of these places and needs more than a token; and what it
+    -- needs of further units (nil: nothing).
     need_of_head = function(places)
         for priority = 0, 9 do
             local own = places[priority]
             own = own and not own.aside and own or nil
             local other = line and line.all.active[priority] > 0 and line.first_other(priority)
             if own and not (other and other.turn < own.turn) then
-                return own.need > 1 and own.need or 0
+                return own.need > 1 and own.need or 0, own.needs
             elseif other then
                 return 0
             end
@@ -274,8 +480,9 @@ claim = {
                 if not place or own and own.turn < place.turn then
                     return
                 end
-                local share, ahead, permits, _, _, _, requests = claim.look(priority, place)
-                if permits > 0 and place.again > claim.when(place, share, ahead, requests)
+                local share, ahead, permits, _, _, _, shares, _, others = claim.look(priority, place, true)
+                local whole = claim.is_shared(line.all.active[priority] - (own and 0 or 1))
+                if permits > 0 and place.again > claim.when(place, share, ahead, shares, others, false, whole)
                     + math.floor(limit.lookahead / TAKT_LOOKAHEAD_FRACTION) then
                     wakes.add(name)
                 end
@@ -313,6 +520,15 @@ claim = {
         claim.own.seq = not foremost and claim.seq or nil
     end,
 
+    -- If the inner rules give nothing soon, and the worker has no other place, it does not stand in line.
+    park = function()
+        local at = claim.inner.parked_at
+        claim.parked = at ~= NEVER and claim.in_line == 0
+        if at ~= NEVER and (claim.again_at < 0 or at < claim.again_at) then
+            claim.again_at = at
+        end
+    end,
+
     -- A place before the worker was set aside. A permit that was left to it may now go to the worker.
     come_soon = function()
         local soonest = ledger.now + math.floor(limit.lookahead / TAKT_LOOKAHEAD_FRACTION_FIRST)
@@ -326,24 +542,45 @@ claim = {
 
     run = function(reply)
         local holding = held and held.state(claim.seq, claim.holding)
+        if tenants and (tenants.name or tenants.list[1]) and not tenants.lead(claim, offers) then
+            if held then
+                reply[12], reply[13], reply[14] = held.number(holding, 0, claim.least_urgent >= 0)
+            end
+            return
+        end
         if line then
             line.count(claim.old, -1)
         end
-        local needed = claim.need_of_head(claim.old)
+        local needed, needed_of = claim.need_of_head(claim.old)
         claim.restate()
+        if line and line.assign then
+            line.assign(claim.own)
+        end
         claim.taken = offers.accept(claim.offer)
         claim.serve_all()
         if limit.max_waiting > 0 then
             claim.refused = overflow.enforce(claim.own, claim.newcomers)
         end
+        if line and line.settle then
+            line.settle(claim.own)
+        end
         claim.plan_all()
+        if claim.inner then
+            claim.park()
+        end
         if overflow.moves_front() then
             claim.hurry_first()
         end
-        if needed > 0 and claim.least_urgent >= 0 then
-            claim.news = claim.news or needed > claim.given and needed > claim.need_of_head(claim.own)
+        if (needed > 0 or needed_of) and claim.least_urgent >= 0 then
+            local needs, needs_of = claim.need_of_head(claim.own)
+            claim.news = claim.news or needed > claim.given and needed > needs
+            for unit = 1, needed_of and limit.count_more() or 0 do
+                local need, other = needed_of[unit] or 0, needs_of and needs_of[unit] or 0
+                claim.news = claim.news or need > 1 and need > (claim.given_of[unit] or 0) and need > other
+            end
         end
         if claim.own.seq and not line then
+            name_line()
             open_line(claim.worker, true)
         end
         if line then
@@ -357,39 +594,83 @@ claim = {
     -- Reads the wants, and finds the lowest cost that can ever be given. The cost is 1 if not all wants are listed.
     read_wants = function()
         if not claim.waiting then
-            local waiting, newcomers, offer = ARGV[9]:match('^(%d+)!?,?(%d*)/?([%d,]*)$')
+            local told = tenants and tenants.split(ARGV[9]) or ARGV[9]
+            local waiting, weight, newcomers, offer = told:match('^(%d+)%*?(%d*)!?,?(%d*)/?([%d,]*)$')
             local slot, cost, priority = offer:match('^(%d+),(%d+),(%d)$')
             claim.waiting, claim.newcomers = tonumber(waiting), tonumber(newcomers) or 0
+            claim.weight = math.max(math.min(tonumber(weight) or 1, TAKT_WEIGHT_MAX), 1)
             claim.offer = slot and { slot = tonumber(slot), cost = tonumber(cost), priority = tonumber(priority) }
         end
-        local unlisted, least = claim.waiting, nil
+        local unlisted, least, least_more = claim.waiting, nil, nil
         for i = claim.first_want, #ARGV - 3, 4 do
-            local latest = tonumber(ARGV[i + 1])
+            local latest, told = tonumber(ARGV[i + 1]), ARGV[i + 2]
             claim.wants[#claim.wants + 1] = {
                 count = tonumber(ARGV[i]),
                 latest = latest < 0 and NEVER or latest,
-                cost = tonumber(ARGV[i + 2]),
+                cost = tonumber(told),
                 priority = tonumber(ARGV[i + 3]),
             }
             local want = claim.wants[#claim.wants]
-            unlisted = unlisted - want.count
-            if want.cost <= claim.largest and not (least and least <= want.cost) then
-                least = want.cost
+            if not want.cost or limit.count_more() > 0 then
+                claim.read_more(want, told)
+            end
+            unlisted, want.possible = unlisted - want.count, claim.can_give(want)
+            if want.possible then
+                want.possible = not claim.inner or claim.inner.can_give(want)
+                least = least and least <= want.cost and least or want.cost
+                least_more = want.more and claim.least_of(want.more, least_more)
             end
         end
         claim.least_cost = unlisted <= 0 and least or 1
+        claim.least_more = unlisted <= 0 and least_more or nil
+    end,
+
+    -- Reads the cost and the amounts of further units. `told` is what the slots of the want are told to be for.
+    read_more = function(want, told)
+        local more
+        want.cost, more = read_amounts(told)
+        want.told, want.more = more and told, limit.more_of(more)
+        want.needs = want.more and { unpack(want.more) }
+    end,
+
+    -- Whether no rule gives less than a waiter of the want takes.
+    can_give = function(want)
+        for unit, amount in ipairs(want.more or {}) do
+            if amount > claim.largest_of[unit] then
+                return false
+            end
+        end
+        return want.cost <= claim.largest
+    end,
+
+    least_of = function(more, least)
+        local found = {}
+        for unit, amount in ipairs(more) do
+            found[unit] = math.min(amount, least and least[unit] or amount)
+        end
+        return found
     end,
 }
 
 return run(function()
     local reply = { 0, ledger.now, 0, 0, 0, 0, 0, 0, 0, 0, '' }
     tidy(claim.worker)
+    if claim.inner then
+        claim.inner.each(tidy_rules)
+    end
     wakes.names = {}
     claim.reply, claim.own, claim.wants, claim.refused, claim.in_line, claim.slots = reply, {}, {}, 0, 0, 0
     claim.least_urgent, claim.again_at, claim.turn_at, claim.given, claim.news = -1, -1, 0, 0, false
     claim.offer, claim.taken = nil, false
     claim.largest, claim.from = limit.capacity(), math.max(ledger.blocked, ledger.now)
-    claim.counts_requests = limit.counts_requests()
+    claim.room, claim.due, claim.take = limit.room, limit.due, take.take
+    if claim.levels then
+        claim.room, claim.due, claim.take = limit.gaps.room, limit.gaps.due, claim.levels.take
+    end
+    claim.given_of = {}
+    for unit = 1, limit.count_more() do
+        claim.largest_of[unit] = limit.capacity(unit)
+    end
     claim.old = line and line.record_of(claim.worker) or {}
     claim.read_wants()
     local seq, stale = claim.seq, nil
@@ -411,11 +692,20 @@ return run(function()
     if ledger.others then
         reply[11] = text.encode():gsub('#%d+,%d+,%d+', '') -- without the pages of logs, which stay in this store
     end
-    local next_slot = math.max(limit.earliest(claim.from, claim.least_cost), claim.turn_at)
-    reply[1] = (ledger.damaged and TAKT_FLAG_DAMAGED or 0) + (stale and TAKT_FLAG_STALE or 0)
+    local blocked, damaged, next_of = ledger.blocked, ledger.damaged, limit.earliest
+    if claim.inner then
+        blocked, damaged = claim.inner.blocked_until(), claim.inner.is_damaged()
+    end
+    if claim.levels then
+        next_of = claim.levels.next
+    end
+    local next_slot = next_of(math.max(blocked, ledger.now), claim.least_cost, claim.least_more)
+    next_slot = math.max(next_slot, claim.turn_at)
+    reply[1] = (damaged and TAKT_FLAG_DAMAGED or 0) + (stale and TAKT_FLAG_STALE or 0)
         + (reply[11] ~= '' and TAKT_FLAG_OUTDATED or 0) + (held and TAKT_FLAG_PERMITS or 0)
         + (claim.news and TAKT_FLAG_NEWS or 0) + (claim.taken and TAKT_FLAG_TAKEN or 0)
-    reply[3], reply[4], reply[5] = claim.again_at, next_slot == NEVER and -1 or next_slot, ledger.blocked
+        + (claim.parked and TAKT_FLAG_PARKED or 0)
+    reply[3], reply[4], reply[5] = claim.again_at, next_slot == NEVER and -1 or next_slot, blocked
     reply[6], reply[7] = line and line.all.waiting or 0, line and line.all.workers or 0
     reply[8], reply[9], reply[10] = claim.refused, claim.in_line, claim.least_urgent
     keep(not stale and claim.own or nil)

@@ -4,7 +4,7 @@
 -- The first old rule with the same numbers. Without `same`, the first old rule with the same algorithm and unit.
 local function predecessor(old, new, same, taken)
     for i = 1, #old do
-        if not taken[i] and old[i].algorithm == new.algorithm and old[i].requests == new.requests
+        if not taken[i] and old[i].algorithm == new.algorithm and old[i].unit == new.unit
             and (not same or old[i].text == new.text) then
             return i
         end

@@ -1,4 +1,4 @@
--- holders.lua: the holders of permits (core/holders.c). KEYS[5], a hash, has a record for each worker (records.lua).
+-- holders.lua: the holders of permits (core/holders.c). KEYS[4], a hash, has a record for each worker (records.lua).
 -- Its field `all` has the permits held, the number of holders, an instant before which no lease ends, and the expiry of
 -- the key. The ledger's text has the latest end of a lease. If it has none, the content of the key is not used.
 --
@@ -29,7 +29,7 @@ local function open_holders(worker)
 
         -- Reads all workers. Finds leases that have ended, and leases that end later than any lease can.
         scan = function(latest)
-            local found = redis.call('HGETALL', KEYS[5])
+            local found = redis.call('HGETALL', KEYS[4])
             held.total, held.count, held.least, held.own, held.dirty = 0, 0, latest, nil, true
             for i = 1, #found, 2 do
                 local name, record = found[i], found[i] ~= 'all' and held.read(found[i + 1])
@@ -54,7 +54,7 @@ local function open_holders(worker)
                 ledger.leased = 0
                 return
             end
-            local found = redis.call('HMGET', KEYS[5], 'all', worker or 'all')
+            local found = redis.call('HMGET', KEYS[4], 'all', worker or 'all')
             local total, count, least, kept = read_holders(found[1] or '')
             if not total then
                 ledger.leased = 0
@@ -78,7 +78,7 @@ local function open_holders(worker)
         -- reads all holders only if `least` is before `till`: renewed leases leave `least` behind.
         over_at = function(till)
             if held.least + 1 < till and held.there and held.count > (held.own and 1 or 0) then
-                local found = redis.call('HGETALL', KEYS[5])
+                local found = redis.call('HGETALL', KEYS[4])
                 held.least, held.dirty = held.own and held.own.expires or NEVER, true
                 for i = 1, #found, 2 do
                     local other = found[i] ~= 'all' and found[i] ~= worker and held.read(found[i + 1])
@@ -149,7 +149,7 @@ local function open_holders(worker)
         lackers = function(priority, left, own)
             local all, i, before = line.all, line.head_at[priority] or 1, 0
             local wanting, lacking = all.wanting[priority], all.lacking[priority] - ((own and own.lacking) and 1 or 0)
-            local share = permit_share(limit.concurrency, math.max(all.active[priority], 1))
+            local share = permit_share(limit.concurrency, math.max(all.weight[priority], 1))
             while lacking > 0 and not wakes.full() do
                 local name = line.active_at(priority, i)
                 local place = name and line.other_of(name, priority)
@@ -161,12 +161,12 @@ local function open_holders(worker)
                     if permits_beside(left, before, share, wanting - own.wanting) <= 0 then
                         return
                     end
-                    own, before = nil, before + 1
+                    own, before = nil, before + shares_of(own)
                 end
                 if place and permits_beside(left, before, share, wanting - place.wanting) <= 0 then
                     return
                 elseif place then
-                    before = before + 1
+                    before = before + shares_of(place)
                     lacking = lacking - (place.lacking and 1 or 0)
                 end
                 if place and place.lacking then
@@ -178,7 +178,9 @@ local function open_holders(worker)
         -- Wakes the workers that lack a permit and would get one now. `own`: the caller's places; nil: unchanged.
         wake = function(own)
             local left = held.free()
-            if not line or line.lost then
+            if line and line.wake then
+                return line.wake()
+            elseif not line or line.lost then
                 return
             end
             own = own or worker and line.record_of(worker) or {}
@@ -213,7 +215,7 @@ local function open_holders(worker)
             if not held.dirty then
                 return
             elseif held.count == 0 or not held.there then
-                redis.call('UNLINK', KEYS[5])
+                redis.call('UNLINK', KEYS[4])
                 if held.count == 0 then
                     return
                 end
@@ -230,10 +232,10 @@ local function open_holders(worker)
             fields[#fields + 1] = 'all'
             fields[#fields + 1] = write_holders(numbers.digits(held.total), numbers.digits(held.count),
                 numbers.digits(held.least), numbers.digits(held.kept))
-            write_many('HSET', KEYS[5], fields)
-            remove_many('HDEL', KEYS[5], held.removed)
+            write_many('HSET', KEYS[4], fields)
+            remove_many('HDEL', KEYS[4], held.removed)
             if prolong then
-                redis.call('PEXPIREAT', KEYS[5], numbers.digits(math.ceil(held.kept / 1000)))
+                redis.call('PEXPIREAT', KEYS[4], numbers.digits(math.ceil(held.kept / 1000)))
             end
         end,
     }

@@ -1,37 +1,49 @@
 -- keep.lua: runs an operation, from reading the keys of a ledger to writing them (store/record.c).
--- needs: holders
+-- needs: holders tenants
+
+-- From here on the call may read and write the keys of the line.
+local function name_line()
+    if not line_named then
+        want_keys(TAKT_KEYS_LINE)
+    end
+end
 
 -- Opens the line if it is not empty, and applies changes that only depend on time.
 local function tidy(worker)
     tidy_rules()
-    if ledger.listed then
+    if ledger.damaged then
+        name_line() -- it is deleted
+    end
+    if tenants then
+        tenants.worker = worker
+    end
+    if tenants and tenants.list[1] then
+        tenants.tidy()
+        line = tenants.list[1] and tenants.line or nil
+        tenants.line.sum()
+    elseif ledger.listed then
+        name_line()
         open_line(worker)
         if not line.tidy() then
             open_line(worker, true)
         end
     end
-    if #KEYS == 5 then
+    if held_named then
         open_holders(worker)
     else
         ledger.leased = 0 -- the limit has no permits; otherwise the caller would have sent the key
     end
 end
 
--- The instant from which the ledger equals an unused one.
-local function expires_at()
+-- The instant from which the ledger without its line equals an unused one.
+local function rests_at()
     local at = limit.rest_at()
-    at = math.max(at, ledger.blocked, ledger.fence, ledger.leased, brake and brake.ends_at() or 0,
+    return math.max(at, ledger.blocked, ledger.fence, ledger.leased, brake and brake.ends_at() or 0,
         ledger.meter and ledger.meter.ends or 0, ledger.asked > 0 and ledger.asked + limit.lookahead or 0)
-    return (ledger.listed and line.all.latest > at) and line.all.latest or at
 end
 
--- Ends a call: keeps the ledger or drops it. `own`: the caller's places; nil: unchanged. The ledger's text is written
--- first: a server without memory refuses that command, and no key has changed.
-local function keep(own)
-    local was_listed = ledger.listed or ledger.damaged
-    ledger.listed = line and line.is_listed()
-    local kept = text.encode()
-    local expires = expires_at()
+-- Writes the ledger's text (in two parts) and its log, or deletes both.
+local function keep_text(head, tail, expires, always)
     if expires <= ledger.now then
         ledger.listed = false
         if ledger.stored then
@@ -40,16 +52,34 @@ local function keep(own)
         if logs then
             logs.drop_pages()
         end
-    elseif kept ~= ledger.stored or ledger.listed or (held and held.dirty) then
+    elseif always or head ~= ledger.stored then
         local expires_ms = numbers.digits(math.ceil(expires / 1000))
-        redis.call('SET', KEYS[1], kept, 'PXAT', expires_ms)
+        redis.call('SET', KEYS[1], head .. tail, 'PXAT', expires_ms)
         if logs then
             logs.write_pages(expires_ms)
         end
     end
+end
+
+-- Ends a call: keeps the ledger or drops it. `own`: the caller's places; nil: unchanged. The ledger's text is written
+-- first: a server without memory refuses that command, and no key has changed.
+local function keep(own)
+    local was_listed = ledger.listed or ledger.damaged
+    ledger.listed = line and line.is_listed()
+    local kept, expires = text.encode(), rests_at()
+    if tenants then
+        kept = kept .. tenants.encode()
+    end
+    if ledger.listed and line.all.latest > expires then
+        expires = line.all.latest
+    end
+    keep_text(kept, '', expires, ledger.listed or held and held.dirty)
+    if ledger.inner then
+        ledger.inner.keep_all()
+    end
     if ledger.listed then
         line.save(own)
-    elseif was_listed then
+    elseif was_listed and line_named then -- without these keys the line was one of tenants
         redis.call('UNLINK', KEYS[2], KEYS[3])
     end
     if held then
@@ -60,25 +90,33 @@ end
 -- Runs an operation on the ledger that the arguments name. If a page of a log is damaged, all decisions are void, and a
 -- new ledger begins.
 local function run(operation)
-    if #KEYS < 4 or #KEYS > 5 or not read_arguments() then
+    if #KEYS > 5 or not read_arguments() then
         return redis.error_reply('TAKT ARGUMENTS')
     end
     local function opened()
         open_ledger()
         if ledger.zone_wanted then
             return { TAKT_FLAG_ZONE, ledger.zone_wanted }
-        elseif limit.concurrency > 0 and #KEYS == 4 then
-            return { TAKT_FLAG_PERMITS }
+        elseif limit.concurrency > 0 and not held_named then
+            return { TAKT_FLAG_KEYS, TAKT_KEYS_HELD }
         end
+        return ledger.inner and ledger.inner.open_all() or operation()
+    end
+    local function begun_anew()
+        if ledger.inner then
+            return ledger.inner.begin_anew()
+        end
+        begin_anew()
+        limit.find_units()
+        line, held = nil, nil
         return operation()
     end
     local done, reply = pcall(opened)
-    if done then
-        return reply
-    elseif not logs or reply ~= PAGE_DAMAGED then
-        error(reply, 0)
+    if not done and logs and reply == PAGE_DAMAGED then
+        done, reply = pcall(begun_anew)
     end
-    begin_anew()
-    line, held = nil, nil
-    return operation()
+    if done or type(reply) == 'table' and reply[1] == TAKT_FLAG_KEYS then
+        return reply
+    end
+    error(reply, 0)
 end

@@ -1,6 +1,6 @@
 -- ledger.lua: reads and writes the ledger's text, and applies changes that only depend on time (core/ledger.c and
 -- core/ledger_text.c).
--- needs: limit convert brake
+-- needs: limit convert brake gaps
 
 -- Detects callers whose rules differ at the same revision: takt_contest of core/ledger.c.
 local contest = {
@@ -145,6 +145,10 @@ text = {
                 end
             end
         end
+        if at <= #stored then
+            ledger.passed_over, stop = stored:match('^v([%d,]*);()', at)
+            at = stop or at
+        end
         if at <= #stored or ledger.turn > TAKT_EXACT_MAX or ledger.blocked > TAKT_EXACT_MAX
             or (braked and told > 0 and not adapt and not braked:find('^0+,')) then
             return nil
@@ -191,6 +195,9 @@ text = {
                 return false
             end
         end
+        if ledger.passed_over and not limit.gaps.read(ledger.passed_over, limit.gaps.find_rule(kept)) then
+            return false
+        end
         local newer = told > limit.revision
         if newer or (not same and told == limit.revision and contest.withstands()) then
             limit.rules, ledger.others = kept, true
@@ -204,7 +211,7 @@ text = {
             end
         elseif not same then
             convert(kept, wanted)
-            ledger.stated, ledger.contested = 0, 0
+            ledger.stated, ledger.contested, ledger.gaps = 0, 0, limit.gaps and {}
         elseif ledger.contested > 0 then
             contest.uphold()
         end
@@ -260,6 +267,9 @@ text = {
                 parts = parts .. string.format(',%.0f,%.0f,%.0f', offer.slot, offer.cost, offer.priority)
             end
         end
+        if limit.gaps then
+            parts = parts .. limit.gaps.write()
+        end
         return limit.rules[1] and parts or parts:sub(2)
     end,
 }
@@ -287,11 +297,14 @@ local function begin_anew()
     if logs then
         logs.forget()
     end
+    if tenants then
+        tenants.reset()
+    end
     limit.rest()
     ledger.turn, ledger.listed, ledger.damaged = 0, false, true
     ledger.fence, ledger.leased, ledger.meter = 0, 0, nil
     ledger.stated, ledger.contested, ledger.others = 0, 0, false
-    ledger.asked, ledger.asker, ledger.offers = 0, '0', {}
+    ledger.asked, ledger.asker, ledger.offers, ledger.gaps = 0, '0', {}, limit.gaps and {}
     local given_until = ledger.now + limit.lookahead
     limit.exhaust(given_until)
     ledger.blocked, ledger.reason = given_until + limit.span, ''
@@ -304,9 +317,11 @@ end
 local function open_ledger()
     if not ledger.stored then
         limit.rest()
-    elseif not text.decode(ledger.stored) and not ledger.zone_wanted then
+    elseif not (text.decode(tenants and tenants.head or ledger.stored) and (not tenants or tenants.read()))
+        and not ledger.zone_wanted then
         begin_anew()
     end
+    limit.find_units()
 end
 
 -- Ends a block.
@@ -354,6 +369,9 @@ local function tidy_rules()
         if ledger.blocked <= ledger.now then
             unblock()
         end
+    end
+    if limit.gaps then
+        limit.gaps.tidy()
     end
     local meter, now = ledger.meter, ledger.now
     if meter and (meter.ends <= now or meter.ends > now + TAKT_WATCH_MAX_US or meter.since > now) then

@@ -66,6 +66,16 @@ debts = {
     end,
 }
 
+-- An amount, and those of further units after slashes ("1500/20"). Returns the number, and a list or nil.
+local function read_amounts(told)
+    local first, a, b, c = tonumber(told), nil, nil, nil
+    if first then
+        return first
+    end
+    first, a, b, c = told:match('^(%-?%d+)/(%-?%d+)/?(%-?%d*)/?(%-?%d*)$')
+    return tonumber(first), { tonumber(a), tonumber(b) or 0, tonumber(c) or 0 }
+end
+
 -- The limit whose numbers the state follows.
 local limit
 limit = {
@@ -77,40 +87,83 @@ limit = {
     lease = 0,
     revision = 0,
     span = 0, -- duration of the block of a malformed ledger
+    units = nil, -- the units to look at beside tokens: 0 is requests, then further ones; nil: tokens alone
     adapt = nil, -- the effects of penalties
+    gaps = nil, -- the functions of gaps.lua; nil: there can be none
     brake = nil, -- the last of the rules, if the ledger has a brake
 
-    -- Whether some rules count requests, of which each takes one; and whether no rule counts tokens.
-    counts_requests = function()
-        local some, only = false, limit.rules[1] ~= nil
+    -- Sets `units`: takt_numbers_units of core/numbers.h.
+    find_units = function()
+        local last = nil
         for _, one in ipairs(limit.rules) do
-            some, only = some or one.requests, only and one.requests
+            last = one.unit and math.max(one.unit, last or 0) or last
         end
-        return some, only
+        limit.units = last and {}
+        for unit = 0, last or -1 do
+            limit.units[unit + 1] = unit
+        end
     end,
 
-    -- The most tokens, or requests, that can be taken at one instant.
-    capacity = function(requests)
+    -- The number of further units, which rules count beside tokens and requests.
+    count_more = function()
+        return limit.units and #limit.units - 1 or 0
+    end,
+
+    -- What a request takes of each further unit that is counted, and at least 1; nil: none is counted.
+    more_of = function(told)
+        local each = limit.count_more() > 0 and {} or nil
+        for unit = 1, limit.count_more() do
+            each[unit] = math.max(told and told[unit] or 0, 1)
+        end
+        return each
+    end,
+
+    -- Whether no rule counts anything else.
+    counts_only_requests = function()
+        local only = limit.rules[1] ~= nil
+        for _, one in ipairs(limit.rules) do
+            only = only and one.unit == 0
+        end
+        return only
+    end,
+
+    -- The most of a unit that can be taken at one instant; nil: of tokens.
+    capacity = function(unit)
         local least = NEVER
         for _, one in ipairs(limit.rules) do
-            local n = one.requests == (requests or false) and one.algorithm.capacity(one) or NEVER
+            local n = one.unit == unit and one.algorithm.capacity(one) or NEVER
             least = n < least and n or least
         end
         return least == NEVER and TAKT_ROOM_MAX or least
     end,
 
-    -- Returns tokens and requests.
+    -- What `requests` like requests take of a unit other than tokens. `more`: what one takes of further units; nil: one
+    -- of each.
+    part = function(unit, requests, more)
+        return (unit == 0 or not more) and requests or requests * more[unit]
+    end,
+
+    -- No bound, for each of the units beside tokens. Nil: there are none.
+    unbounded = function()
+        local others = limit.units and {}
+        for _, unit in ipairs(limit.units or {}) do
+            others[unit] = TAKT_ROOM_MAX
+        end
+        return others
+    end,
+
+    -- Returns tokens, and what there is of the other units.
     throughput = function(span)
-        local tokens, requests = TAKT_ROOM_MAX, TAKT_ROOM_MAX
+        local tokens, others = TAKT_ROOM_MAX, limit.units and limit.unbounded()
         for _, one in ipairs(limit.rules) do
-            local n = numbers.divide(span, one.tokens, 0, one.span)
-            if one.requests then
-                requests = n < requests and n or requests
+            local n, unit = numbers.divide(span, one.tokens, 0, one.span), one.unit
+            if unit then
+                others[unit] = n < others[unit] and n or others[unit]
             else
                 tokens = n < tokens and n or tokens
             end
         end
-        return tokens, requests
+        return tokens, others
     end,
 
     rest = function()
@@ -120,9 +173,10 @@ limit = {
         end
     end,
 
-    earliest = function(t, cost)
+    -- `more`: as in part().
+    earliest = function(t, cost, more)
         for _, one in ipairs(limit.rules) do -- one round: later instants suit, too
-            t = debts.earliest(one, t, one.requests and 1 or cost)
+            t = debts.earliest(one, t, one.unit and limit.part(one.unit, 1, more) or cost)
             if t == NEVER then
                 break
             end
@@ -130,37 +184,38 @@ limit = {
         return t
     end,
 
-    -- Takes `cost` tokens for `requests` requests together.
-    commit = function(t, cost, requests)
+    -- Takes `cost` tokens for `requests` requests together, each of which takes `more`.
+    commit = function(t, cost, requests, more)
         for _, one in ipairs(limit.rules) do
-            one.algorithm.commit(one, t, one.requests and requests or cost)
+            one.algorithm.commit(one, t, one.unit and limit.part(one.unit, requests, more) or cost)
         end
     end,
 
-    -- Returns tokens and requests.
+    -- Returns tokens, and what there is of the other units.
     room = function(from, till)
-        local tokens, requests = TAKT_ROOM_MAX, TAKT_ROOM_MAX
+        local tokens, others = TAKT_ROOM_MAX, limit.units and limit.unbounded()
         if limit.rules[2] then
             from = limit.earliest(from, 1)
         end
         for _, one in ipairs(limit.rules) do
-            local n = debts.room(one, from, till)
-            if one.requests then
-                requests = n < requests and n or requests
+            local n, unit = debts.room(one, from, till), one.unit
+            if unit then
+                others[unit] = n < others[unit] and n or others[unit]
             else
                 tokens = n < tokens and n or tokens
             end
         end
-        return tokens, requests
+        return tokens, others
     end,
 
-    due = function(from, tokens, requests)
+    -- `others`: the sums of the other units; 1 where they are not told.
+    due = function(from, tokens, others)
         if limit.rules[2] then
             from = limit.earliest(from, 1)
         end
         local latest = from
         for _, one in ipairs(limit.rules) do
-            local n = one.requests and requests or tokens
+            local n = one.unit and (others[one.unit] or 1) or not one.unit and tokens
             local at = debts.due(one, from, n > TAKT_ROOM_MAX and TAKT_ROOM_MAX or n)
             latest = at > latest and at or latest
         end

@@ -6,8 +6,9 @@
 --   KEYS[3], a hash, holds a record for each worker (records.lua; its places share their seq and expiry, since a claim
 --   restates them all). Its field `all` holds the line's totals: waiters, workers, the latest expiry, an instant before
 --   which no worker counts as silent, the expiry of the two keys, waiters in places that are set aside; and for each
---   priority: its places, its active places, the tokens that these want, the number of them that lack a permit and, if
---   rules count requests, their number of waiters.
+--   priority: its places, its active places, the tokens that these want, the number of them that lack a permit, if
+--   rules count more than tokens their number of waiters, if not all weights are 1 their weights and the shares that
+--   are left of their turns, and what they want of further units.
 --
 -- No key is written before save(). Until then a place that was passed is still in the sorted set. If another program
 -- has deleted or written a key, the line is dropped: its workers state everything again with their next claims.
@@ -16,6 +17,15 @@
 local ARGUMENTS_MAX = 4000 -- arguments of one command
 
 local line -- nil: no other worker waits
+
+-- What a place wants, and what its first waiter needs, of a unit other than tokens.
+local function wanted_by(place, unit)
+    return unit == 0 and place.waiting - (place.held_back or 0) or place.more and place.more[unit] or 0
+end
+
+local function needed_by(place, unit)
+    return unit > 0 and place.needs and math.max(place.needs[unit] or 0, 1) or 1
+end
 
 local function write_many(command, key, list)
     for i = 1, #list, ARGUMENTS_MAX do
@@ -30,6 +40,11 @@ local function remove_many(command, key, map)
         names[#names + 1] = name
     end
     write_many(command, key, names)
+end
+
+-- takt_line_shares of core/line.h.
+local function shares_of(place)
+    return math.max(math.min(place.left > 0 and place.left or place.weight, place.waiting), 1)
 end
 
 -- Opens the line for a call of a worker (nil: no worker). `lost`: the content of the keys is not used.
@@ -48,6 +63,9 @@ local function open_line(worker, lost)
             wanting = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
             lacking = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
             asking = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
+            weight = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
+            shares = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
+            more = {}, -- by further unit
         },
         records = {}, -- by worker: the record read; false: there is none
         dirty = {}, -- by worker: whether the record has changed
@@ -58,46 +76,98 @@ local function open_line(worker, lost)
         removed = {}, -- members to remove from the sorted set
         capped = {}, -- workers whose expiry is too far in the future
 
+        -- What the active places want of a unit other than tokens, by priority.
+        totals = function(unit)
+            return unit == 0 and line.all.asking or line.all.more[unit]
+        end,
+
+        -- Adds what a place wants of further units to the totals of its priority.
+        add_more = function(priority, place, sign)
+            for unit, totals in ipairs(line.all.more) do
+                totals[priority] = totals[priority] + sign * wanted_by(place, unit)
+            end
+        end,
+
+        clear_others = function()
+            for unit = 0, limit.count_more() do
+                local totals = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+                if unit == 0 then
+                    line.all.asking = totals
+                else
+                    line.all.more[unit] = totals
+                end
+            end
+        end,
+
         read_all = function(found)
             local all = line.all
             local waiting, workers, latest, least, kept, late, at = read_totals(found)
-            local untold = false
+            local untold, last, told, fewest = false, nil, NEVER, NEVER
             if not waiting then
                 return false
             end
             all.waiting, all.workers, all.latest = tonumber(waiting), tonumber(workers), tonumber(latest)
             all.least, all.kept, all.late = tonumber(least), tonumber(kept), tonumber(late) or 0
             while at <= #found do
-                local priority, places, active, wanting, lacking, asking, stop = read_totals_of(found, at)
-                if not priority then
-                    return false
+                local priority, places, active, wanting, lacking, asking, weight, shares, stop =
+                    read_totals_of(found, at)
+                if priority then
+                    priority, at = tonumber(priority), stop
+                    all.places[priority], all.active[priority] = tonumber(places), tonumber(active)
+                    all.wanting[priority], all.lacking[priority] = tonumber(wanting), tonumber(lacking) or 0
+                    all.asking[priority] = tonumber(asking) or 0
+                    all.weight[priority] = tonumber(weight) or all.active[priority]
+                    all.shares[priority] = tonumber(shares) or all.active[priority]
+                    untold = untold or asking == ''
+                    last, told, fewest = priority, 0, math.min(fewest, told)
+                else
+                    told, at = line.read_more_totals(found, at, last)
+                    if not told then
+                        return false
+                    end
                 end
-                priority, at = tonumber(priority), stop
-                all.places[priority], all.active[priority] = tonumber(places), tonumber(active)
-                all.wanting[priority], all.lacking[priority] = tonumber(wanting), tonumber(lacking) or 0
-                all.asking[priority] = tonumber(asking) or 0
-                untold = untold or asking == ''
             end
-            if untold and limit.counts_requests() then
-                line.count_asking()
+            if untold and limit.units or math.min(fewest, told) < limit.count_more() then
+                line.count_others()
             end
             return true
         end,
 
-        -- The number of waiters in active places, if no rule counted requests before.
-        count_asking = function()
-            local found, asking = redis.call('HGETALL', KEYS[3]), line.all.asking
+        -- Reads what a priority wants of further units. Returns their number, and the position after it.
+        read_more_totals = function(found, at, priority)
+            local amounts, told, stop = {}, 0, nil
+            amounts[1], amounts[2], amounts[3], stop = read_further_totals(found, at)
+            if not stop or not priority then
+                return nil
+            end
+            for unit, wanting in ipairs(amounts) do
+                told = wanting ~= '' and unit or told
+                if line.all.more[unit] then
+                    line.all.more[unit][priority] = tonumber(wanting) or 0
+                end
+            end
+            return told, stop
+        end,
+
+        -- Counts what active places want of the units other than tokens, if the totals do not tell it: fewer units were
+        -- counted before.
+        count_others = function()
+            local found = redis.call('HGETALL', KEYS[3])
+            line.clear_others()
             for i = 1, #found, 2 do
                 local record = found[i] ~= 'all' and line.read(found[i + 1]) or {}
                 for priority = 0, 9 do
                     local place = record[priority]
-                    asking[priority] = asking[priority] + (place and not place.aside and place.waiting or 0)
+                    if place and not place.aside then
+                        line.all.asking[priority] = line.all.asking[priority] + place.waiting
+                        line.add_more(priority, place, 1)
+                    end
                 end
             end
         end,
 
         write_all = function()
-            local all, digits_of, counts_requests = line.all, numbers.digits, limit.counts_requests()
+            local all, digits_of = line.all, numbers.digits
             local late = all.late > 0 and ',' .. digits_of(all.late) or ''
             local written = write_totals(digits_of(all.waiting), digits_of(all.workers), digits_of(all.latest),
                 digits_of(all.least), digits_of(all.kept), late)
@@ -105,7 +175,14 @@ local function open_line(worker, lost)
                 if all.places[priority] > 0 then
                     local lacking = all.lacking[priority] > 0 and ',' .. digits_of(all.lacking[priority]) or ''
                     local wanting = digits_of(all.wanting[priority])
-                    local asking = counts_requests and '/' .. digits_of(all.asking[priority]) or ''
+                    local asking = limit.units and '/' .. digits_of(all.asking[priority]) or ''
+                    if all.weight[priority] > all.active[priority] then
+                        asking = asking .. '*' .. digits_of(all.weight[priority]) .. '+'
+                            .. digits_of(all.shares[priority])
+                    end
+                    for _, totals in ipairs(all.more) do
+                        asking = asking .. '/' .. digits_of(totals[priority])
+                    end
                     written = written .. write_totals_of(priority, digits_of(all.places[priority]),
                         digits_of(all.active[priority]), wanting, lacking, asking)
                 end
@@ -116,28 +193,62 @@ local function open_line(worker, lost)
         -- A worker's places by priority. False: the record is malformed.
         read = function(found)
             local seq, at = found:match('^(%d+)()')
-            local record = { seq = tonumber(seq) }
+            local record, place = { seq = tonumber(seq) }, nil
             while seq and at <= #found do
-                local priority, turn, wanting, need, waiting, again, aside, foremost, lacks, ends =
-                    read_place(found, at)
+                local priority, turn, wanting, need, waiting, again, weight, left, former, aside, foremost, lacks,
+                    ends = read_place(found, at)
                 if not priority then
-                    return false
+                    ends = place and line.read_more(place, found, at)
+                    if not ends then
+                        return false
+                    end
+                    at = ends
+                else
+                    place = {
+                        turn = tonumber(turn),
+                        wanting = tonumber(wanting),
+                        need = tonumber(need),
+                        waiting = tonumber(waiting),
+                        again = tonumber(again),
+                        weight = tonumber(weight) or 1,
+                        left = tonumber(left) or 0,
+                        former = tonumber(former) or 0,
+                        aside = aside ~= '',
+                        foremost = foremost ~= '',
+                        lacking = lacks ~= '',
+                        leased = lacks:find('o', 1, true) ~= nil,
+                        unheard = lacks:find('u', 1, true) ~= nil,
+                    }
+                    record[tonumber(priority)], at = place, ends
                 end
-                record[tonumber(priority)] = {
-                    turn = tonumber(turn),
-                    wanting = tonumber(wanting),
-                    need = tonumber(need),
-                    waiting = tonumber(waiting),
-                    again = tonumber(again),
-                    aside = aside ~= '',
-                    foremost = foremost ~= '',
-                    lacking = lacks ~= '',
-                    leased = lacks:find('o', 1, true) ~= nil,
-                    unheard = lacks:find('u', 1, true) ~= nil,
-                }
-                at = ends
             end
             return seq and record or false
+        end,
+
+        -- Reads what a place wants and needs of further units. Returns the position after it.
+        read_more = function(place, found, at)
+            local wanting, need, ends
+            place.more, place.needs = {}, {}
+            for unit = 1, TAKT_MORE_MAX do
+                wanting, need, ends = read_further(found, at)
+                if not wanting then
+                    break
+                end
+                place.more[unit], place.needs[unit], at = tonumber(wanting), tonumber(need), ends
+            end
+            return place.more[1] and at
+        end,
+
+        write_more = function(place)
+            local count, written = place.more and #place.more or 0, ''
+            while count > 0 and place.more[count] == 0 and place.needs[count] == 0 do
+                count = count - 1
+            end
+            for unit = 1, count do
+                local wanting, need = numbers.digits(place.more[unit]), numbers.digits(place.needs[unit])
+                written = written .. write_further(wanting, need)
+            end
+            return written
         end,
 
         write = function(record)
@@ -151,6 +262,10 @@ local function open_line(worker, lost)
                         marks = marks .. 'p' .. (place.leased and 'o' or '') .. (place.unheard and 'u' or '')
                     end
                     marks = marks ~= '' and ',' .. marks or ''
+                    marks = place.more and marks .. line.write_more(place) or marks
+                    marks = (place.former > 0 and '-' .. digits_of(place.former) or '') .. marks
+                    marks = (place.left > 0 and '+' .. digits_of(place.left) or '') .. marks
+                    marks = (place.weight > 1 and '*' .. digits_of(place.weight) or '') .. marks
                     written = written .. write_place(priority, digits_of(place.turn), digits_of(place.wanting),
                         digits_of(place.need), digits_of(place.waiting), digits_of(place.again), marks)
                 end
@@ -207,9 +322,20 @@ local function open_line(worker, lost)
                         all.wanting[priority] = all.wanting[priority] + sign * place.wanting
                         all.lacking[priority] = all.lacking[priority] + (place.lacking and sign or 0)
                         all.asking[priority] = all.asking[priority] + sign * place.waiting
+                        if all.more[1] then
+                            line.add_more(priority, place, sign)
+                        end
+                        line.weigh(priority, place, sign)
                     end
                 end
             end
+        end,
+
+        -- Subtracts the weight of an active place from the totals or adds it.
+        weigh = function(priority, place, sign)
+            local all = line.all
+            all.weight[priority] = all.weight[priority] + sign * place.weight
+            all.shares[priority] = all.shares[priority] + sign * shares_of(place)
         end,
 
         -- Sets a place aside: updates its totals and its worker's record.
@@ -219,6 +345,8 @@ local function open_line(worker, lost)
             all.wanting[priority] = all.wanting[priority] - place.wanting
             all.lacking[priority] = all.lacking[priority] - (place.lacking and 1 or 0)
             all.asking[priority] = all.asking[priority] - place.waiting
+            line.add_more(priority, place, -1)
+            line.weigh(priority, place, -1)
             all.late = all.late + place.waiting
             line.leave(name, priority, place)
             place.aside, line.dirty[name] = true, line.records[name]
@@ -313,6 +441,33 @@ local function open_line(worker, lost)
             return count
         end,
 
+        -- The shares that are left to other workers' places before a turn, as far as they are below a number. The
+        -- function reads many records at once, and of each only what it needs.
+        shares_before = function(priority, turn, most)
+            local first, seen, page, shares, found = priority * TURNS, 0, 8, 0, nil
+            local pattern = ';' .. priority .. PLACE_SHARES
+            repeat
+                found = redis.call('ZRANGEBYSCORE', KEYS[2], numbers.digits(first), '(' .. numbers.digits(first + turn),
+                    'LIMIT', seen, page)
+                for i = 1, #found do
+                    found[i] = found[i]:match('^%x+')
+                end
+                local records = found[1] and redis.call('HMGET', KEYS[3], unpack(found)) or {}
+                for i, name in ipairs(found) do
+                    if line.gone[name] or line.records[name] ~= nil then
+                        local place = line.other_of(name, priority)
+                        shares = shares + (place and shares_of(place) or 0)
+                    else
+                        local waiting, weight, left = (records[i] or ''):match(pattern)
+                        left = tonumber(left) or tonumber(weight) or 1
+                        shares = shares + math.max(math.min(left, tonumber(waiting) or 0), 1)
+                    end
+                end
+                seen, page = seen + #found, math.min(2 * page, 128)
+            until not found[1] or shares >= most
+            return shares
+        end,
+
         -- The place of another worker with a priority. Nil: there is none, or it is set aside.
         other_of = function(name, priority)
             local record = name ~= worker and not line.gone[name] and line.record_of(name)
@@ -331,8 +486,8 @@ local function open_line(worker, lost)
             return place, name
         end,
 
-        -- The last place of the other workers, and its worker.
-        last_other = function(priority)
+        -- The places of the other workers and their workers, the last one first, until a function returns true.
+        each_from_end = function(priority, ends)
             local seen, found, place = 0, nil, nil
             repeat
                 found = redis.call('ZREVRANGEBYSCORE', KEYS[2], '(' .. numbers.digits((priority + 1) * TURNS),
@@ -340,12 +495,56 @@ local function open_line(worker, lost)
                 for i = 1, #found do
                     local name = found[i]:match('^%x+')
                     place = line.other_of(name, priority)
-                    if place then
-                        return place, name
+                    if place and ends(place, name) then
+                        return
                     end
                 end
                 seen = seen + #found
             until #found == 0
+        end,
+
+        -- The last place of the other workers, and its worker.
+        last_other = function(priority)
+            local last, worker_of
+            line.each_from_end(priority, function(place, name)
+                last, worker_of = place, name
+                return true
+            end)
+            return last, worker_of
+        end,
+
+        -- The number of other workers' places before a turn that is near the end, and the shares left to them.
+        before_end = function(priority, turn)
+            local count, shares = line.all.active[priority], line.all.shares[priority]
+            line.each_from_end(priority, function(place)
+                if place.turn < turn then
+                    return true
+                end
+                count, shares = count - 1, shares - shares_of(place)
+            end)
+            return count, shares
+        end,
+
+        -- takt_line_end_turn of core/line.h, in a line with weights. Returns the next turn of a place after this one,
+        -- and whether it is not the last.
+        next_turn = function(priority, turn)
+            local all, after, before = line.all, turn, nil
+            line.each_from_end(priority, function(place)
+                if place.former <= turn then
+                    after = math.max(after, place.turn)
+                    return true
+                end
+                before = place.turn
+            end)
+            if before and all.places[priority] == all.active[priority] then
+                after = math.max(after, before - TAKT_TURN_STEP)
+                turn = after + math.max(math.floor((before - after) / 8), 1)
+                if turn < before then
+                    return turn, true
+                end
+            end
+            ledger.turn = ledger.turn + TAKT_TURN_STEP
+            return ledger.turn, false
         end,
 
         -- Puts the worker's changed places back.
@@ -422,4 +621,7 @@ local function open_line(worker, lost)
             end
         end,
     }
+    if limit.count_more() > 0 then
+        line.clear_others()
+    end
 end

@@ -1,6 +1,6 @@
 -- log.lua: the times and numbers of tokens taken (core/log.c). A log is a table with the numbers of takt_log.
 --
--- The pages are fields of KEYS[4], "BOOK:PAGE", with 12 entries each. A page is so short that the server stores a small
+-- The pages are fields of KEYS[5], "BOOK:PAGE", with 12 entries each. A page is so short that the server stores a small
 -- log compactly. A page has the first entry's instant in 7 bytes and its running total. For each other entry it has the
 -- time since the previous entry and the tokens. If all entries took one token, the instant has 2^55 added and the
 -- tokens are omitted. The first byte of a number determines how many bytes follow (SIZES): three bytes are enough for
@@ -25,6 +25,13 @@ local function make_logs()
         changed = {},
         dropped = {},
         all_dropped = false,
+
+        -- From here on the call may read and write pages.
+        open = function()
+            if not log_named then
+                want_keys(TAKT_KEYS_LOG)
+            end
+        end,
 
         between = function(from, to)
             return (to - from) % TAKT_LOG_WRAP
@@ -105,7 +112,7 @@ local function make_logs()
         page_of = function(log, number)
             local field = logs.field_of(log, number)
             if not logs.pages[field] then
-                local text = not logs.dropped[field] and redis.call('HGET', KEYS[4], field)
+                local text = not logs.dropped[field] and redis.call('HGET', KEYS[5], field)
                 if not text then
                     error(PAGE_DAMAGED)
                 end
@@ -175,6 +182,7 @@ local function make_logs()
         end,
 
         take_book = function()
+            logs.open()
             for book = 1, TAKT_BOOKS_MAX do
                 if not logs.taken[book] then
                     logs.all_dropped = logs.all_dropped or next(logs.taken) == nil -- no other log has pages in the key
@@ -287,19 +295,20 @@ local function make_logs()
         end,
 
         forget = function()
+            logs.open()
             logs.taken, logs.pages, logs.changed, logs.dropped, logs.all_dropped = {}, {}, {}, {}, true
         end,
 
         drop_pages = function()
             if next(logs.taken) then
-                redis.call('UNLINK', KEYS[4])
+                redis.call('UNLINK', KEYS[5])
             end
         end,
 
         write_pages = function(expires_ms)
             local fields, ended = {}, {}
             if logs.all_dropped then
-                redis.call('UNLINK', KEYS[4])
+                redis.call('UNLINK', KEYS[5])
             end
             for field, page in pairs(logs.changed) do
                 fields[#fields + 1], fields[#fields + 2] = field, logs.write_page(page)
@@ -308,18 +317,19 @@ local function make_logs()
                 ended[#ended + 1] = field
             end
             for i = 1, #fields, 4000 do
-                redis.call('HSET', KEYS[4], unpack(fields, i, math.min(i + 3999, #fields)))
+                redis.call('HSET', KEYS[5], unpack(fields, i, math.min(i + 3999, #fields)))
             end
             for i = 1, logs.all_dropped and 0 or #ended, 4000 do
-                redis.call('HDEL', KEYS[4], unpack(ended, i, math.min(i + 3999, #ended)))
+                redis.call('HDEL', KEYS[5], unpack(ended, i, math.min(i + 3999, #ended)))
             end
             if next(logs.taken) then
-                redis.call('PEXPIREAT', KEYS[4], expires_ms)
+                redis.call('PEXPIREAT', KEYS[5], expires_ms)
             end
         end,
 
         -- Takes a book. False: another log has it.
         take = function(book)
+            logs.open()
             local free = not logs.taken[book]
             logs.taken[book] = true
             return free

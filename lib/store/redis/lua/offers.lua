@@ -1,13 +1,18 @@
 -- offers.lua: slots in hand that workers hand on to more urgent work (core/offers.c).
 -- needs: line take
 
+-- A slot that also needs a permit, or takes further units, is not handed on.
+local function offers_nothing()
+    return limit.concurrency > 0 or limit.count_more() > 0
+end
+
 local claim_is_distant = (ARGV[9] or ''):find('!', 1, true)
 local offers
 offers = {
     -- Whether the ledger keeps the claim's offer: more urgent waiters of other workers need it.
     accept = function(offer)
         if not offer or ledger.asked == 0 or not line or #ledger.offers == TAKT_OFFERS_MAX
-            or limit.concurrency > 0 or not offer_can_be_used(offer) then
+            or offers_nothing() or not offer_can_be_used(offer) then
             return false
         end
         local needed = 0
@@ -40,14 +45,15 @@ offers = {
     -- Whether the other workers must offer slots to the caller's most urgent place.
     ask = function(priority, place)
         local from = math.max(ledger.now, ledger.blocked)
-        if claim_is_distant or place.accepted > 0 or ledger.asked > 0 or ledger.offers[1] or limit.concurrency > 0 then
+        if claim_is_distant or place.accepted > 0 or ledger.asked > 0 or ledger.offers[1] or offers_nothing() then
             return false
         end
         local behind = offers.behind(priority)
         if behind == 0 then
             return false
         end
-        local slots = math.min(limit.throughput(limit.lookahead))
+        local slots, others = limit.throughput(limit.lookahead)
+        slots = others and math.min(slots, others[0]) or slots
         if slots < TAKT_OFFERS_SLOTS_MIN or behind > TAKT_OFFERS_WORKERS_MAX * slots then
             return false
         end
@@ -68,7 +74,7 @@ offers = {
     -- Appends offers for a want to the runs. Returns their number.
     take = function(from, want, runs)
         local count = 0
-        while count < want.count and ledger.offers[1] and limit.concurrency == 0 do
+        while count < want.count and ledger.offers[1] and not offers_nothing() do
             local best
             for i, offer in ipairs(ledger.offers) do
                 if offer.cost == want.cost and offer.slot >= from and offer.slot <= want.latest
@@ -76,7 +82,8 @@ offers = {
                     best = i
                 end
             end
-            if not best or not take.append(runs, { ledger.offers[best].slot, 0, 0, 0, 1, 1, want.cost }) then
+            local told = want.told or want.cost
+            if not best or not take.append(runs, { ledger.offers[best].slot, 0, 0, 0, 1, 1, told }) then
                 break
             end
             table.remove(ledger.offers, best)

@@ -55,22 +55,30 @@ overflow = {
 
     take_out = function(place, count)
         place.waiting = place.waiting - count
+        place.held_back = math.min(place.held_back or 0, place.waiting)
         place.wanting = place.wanting > count * place.need and place.wanting - count * place.need or 0
+        for unit, wanting in ipairs(place.more or {}) do
+            place.more[unit] = math.max(wanting - count * needed_by(place, unit), 0)
+        end
     end,
 
     -- Removes waiters from another worker's place.
     drop = function(priority, place, name, count, own)
         local all, wanting = line.all, place.wanting
+        line.weigh(priority, place, -1)
+        line.add_more(priority, place, -1)
         overflow.take_out(place, count)
+        line.weigh(priority, place, 1)
+        line.add_more(priority, place, 1)
         all.waiting = all.waiting - count
         all.wanting[priority] = all.wanting[priority] - wanting + place.wanting
         all.asking[priority] = all.asking[priority] - count
         wakes.add(name)
         if place.waiting == 0 then
             line.set_aside(name, priority, place)
-            if own[priority] then
-                own[priority].before = nil -- to be counted again: the place set aside may have stood before it
-            end
+        end
+        if own[priority] then
+            own[priority].before = nil -- to be counted again: the place may have stood before it
         end
         line.dirty[name] = line.records[name]
     end,

@@ -1,6 +1,6 @@
 -- penalize.lua: takt_ledger_penalize of core/ledger.h. Blocks the ledger, and lowers the rate if the limit has `adapt`.
 --
--- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
+-- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its holders (with permits), 5 its log
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 duration,
 --       8 reason (in the form of the ledger's text; empty: none)
 -- reply flags, now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers, rate_percent, reason,

@@ -3,30 +3,35 @@
 -- The fast path needs a ledger with GCRA rules only: no line, no block, no revision. All waiters have the same cost
 -- and no deadline, and all of them get a slot within the lookahead. With several rules the claim has one waiter, and
 -- its slot is due now. The result is the same as from the other pieces, with far fewer instructions. All other claims,
--- and numbers too large to be exact here, are left to those pieces. A claim with one key always ends here: with an
--- award, or with a request for all keys.
+-- and numbers too large to be exact here, are left to those pieces. A claim in the short form always ends here: with an
+-- award, or with a request for the full form and the keys of the line.
 --
 -- KEYS  1 the ledger's text; or those of claim.lua
--- ARGV  with one key, of one waiter: rules, lookahead, cost; else those of claim.lua
+-- ARGV  with one key, of one waiter: rules, lookahead, cost (the short form); or those of claim.lua
 -- reply for one waiter with a slot: now, next slot, slot; a single number if all three are equal
 --
 -- Calls are slow, so this piece makes few of them. Arithmetic ("+ 0") turns a text into a number. "%d" turns a number
 -- into a text; it is quicker than "%.0f". "%d" may be limited to 32 bits, so the number is written in two halves.
 -- needs: clock
 
-local alone = #KEYS == 1
 local asked = ARGV[1] or ''
 -- The first rule (head) and the rules after it (behind); then the lookahead, the number of waiters and their cost.
 local behind = ''
-local head, tokens, span, burst, lookahead, count, cost = asked:match(alone and '^(g(%d+)/(%d+)%*(%d+)) (%d+) (%d+)$'
-    or '^(g(%d+)/(%d+)%*(%d+)) %d+ 0 (%d+) %d+ [^ ]* %x+ %d+ (%d+)%f[^%d]!?,?%d* %6 %-1 (%d+) %d$')
-if alone then
-    count, cost = 1, count
-elseif not head then
-    head, tokens, span, burst, behind, lookahead, count, cost =
-        asked:match('^(g(%d+)/(%d+)%*(%d+))(;g[^ ]*) %d+ 0 (%d+) %d+ [^ ]* %x+ %d+ (1)%f[^%d]!?,?%d* 1 %-1 (%d+) %d$')
+local head, tokens, span, burst, lookahead, count, cost
+if #KEYS == 1 then
+    head, tokens, span, burst, lookahead, cost = asked:match('^(g(%d+)/(%d+)%*(%d+)) (%d+) (%d+)$')
+    count = 1
 end
-if head and #KEYS ~= 5 then
+local brief = head
+if not head then
+    head, tokens, span, burst, lookahead, count, cost =
+        asked:match('^(g(%d+)/(%d+)%*(%d+)) %d+ 0 (%d+) %d+ [^ ]* %x+ %d+ (%d+)%f[^%d][*!,%d]* %6 %-1 (%d+) %d$')
+end
+if not head then
+    head, tokens, span, burst, behind, lookahead, count, cost =
+        asked:match('^(g(%d+)/(%d+)%*(%d+))(;g[^ ]*) %d+ 0 (%d+) %d+ [^ ]* %x+ %d+ (1)%f[^%d][*!,%d]* 1 %-1 (%d+) %d$')
+end
+if head and not held_named and not ARGV[2] then
     count, cost = count + 0, cost + 0
     local only, rest_at, next_slot, read, states = behind == '', 0, now, 1, nil
     local done, first, first_parts, step, step_parts, whole -- the slots, if some are due later than now
@@ -98,6 +103,6 @@ if head and #KEYS ~= 5 then
         return { now, next_slot, first and first + (first_parts > 0 and 1 or 0) or now }
     end
 end
-if alone then
-    return { TAKT_FLAG_KEYS }
+if brief then
+    return { TAKT_FLAG_KEYS, TAKT_KEYS_TEXT + TAKT_KEYS_LINE }
 end

@@ -1,9 +1,10 @@
 -- quick_line.lua: the fast path of a claim by a worker that is in line and stays in line.
 --
--- The fast path needs a ledger with one GCRA rule and a line of one priority with at most PLACES_MAX active places.
--- All waiters of the claim have the same cost and no deadline. The path reads all places with one command and checks
--- everything before it writes. All other claims, and rare events, are left to the other pieces, which also explain
--- each step. Rare events are: a worker joins or leaves the line, a worker is silent or late, a key must be kept longer.
+-- The fast path needs a ledger with one GCRA rule and a line of one priority with at most PLACES_MAX active places. All
+-- weights are 1, and all waiters of the claim have the same cost and no deadline. The path reads all places with one
+-- command and checks everything before it writes. All other claims, and rare events, are left to the other pieces,
+-- which also explain each step. Rare events are: a worker joins or leaves the line, a worker is silent or late, a key
+-- must be kept longer.
 --
 -- Times here are relative to now and counted in parts: a microsecond has `tokens` parts, a token has `span` parts.
 --
@@ -101,17 +102,26 @@ local function read_pace_rule(call, rule, line)
     return true
 end
 
--- The worker's turn. The worker gets at most its share, and at most the room that the places before it leave. Returns
--- false if the worker leaves the line, or if some of its slots are due now and others later.
+-- The tokens of a turn: a share, but no more than half a lookahead has.
+-- inline
+local function turn_of(call, rule, line)
+    local half = math.floor(math.floor(call.lookahead / 2) * rule.tokens / rule.span)
+    return math.max(math.min(line.share, half), call.cost)
+end
+
+-- The worker's turn. The worker gets at most its share, and at most the room that the places before it leave. A worker
+-- that claims before there is room for its turn gets nothing. Returns false if the worker leaves the line, or if some
+-- of its slots are due now and others later.
 -- inline
 local function take_turn(call, rule, line)
     local cost, count, others, n = call.cost, call.count, line.others, 0
     local through, reach = math.floor(rule.ahead / rule.span), rule.ahead + rule.tolerance
     local room = room_in(reach, rule.given, rule.span)
     line.share = share_of(room, through, others + 1)
-    line.ahead = ahead_of(line.before, line.share, line.first_need, line.wanted, 0)
+    line.ahead = ahead_of(line.before, line.share, line.first_need, 1, line.wanted, 0)
     local left = math.min(room - line.ahead, math.max(line.share, cost))
-    if left >= cost then
+    local turn = turn_of(call, rule, line)
+    if left >= (others > 0 and math.max(math.min(turn, count * cost), cost) or cost) then
         n = math.min((left - left % cost) / cost, count)
     end
     rule.first = rule.given + rule.step - rule.tolerance
@@ -128,7 +138,7 @@ local function take_turn(call, rule, line)
         line.own_turn, line.before = line.turn, others
         room = room_in(reach, rule.given, rule.span)
         line.share = share_of(room, through, others + 1)
-        line.ahead = ahead_of(line.before, line.share, line.first_need, line.wanted, 0)
+        line.ahead = ahead_of(line.before, line.share, line.first_need, 1, line.wanted, 0)
     end
     return true
 end
@@ -137,8 +147,10 @@ end
 -- inline
 local function plan_pace(call, rule, line)
     local lookahead, cost = call.lookahead, call.cost
-    local half = math.floor(math.floor(lookahead / 2) * rule.tokens / rule.span)
-    local next_turn = math.max(math.min(call.wanting, line.share, half), cost)
+    local next_turn = turn_of(call, rule, line)
+    if line.others == 0 then
+        next_turn = math.max(math.min(next_turn, call.wanting), cost)
+    end
     local again = due_at(rule.given, line.ahead + next_turn, rule.span, rule.tolerance, rule.tokens)
     if next_turn > cost then
         local first = due_at(rule.given, line.ahead + cost, rule.span, rule.tolerance, rule.tokens)
@@ -220,7 +232,7 @@ local function keep_pace()
     return reply
 end
 
-if stored and #KEYS == 4 and ARGV[1] and stored:find(';t', 1, true) then
+if stored and #KEYS == 3 and ARGV[1] and stored:find(';t', 1, true) then
     local reply = keep_pace()
     if reply then
         return reply

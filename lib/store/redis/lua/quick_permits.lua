@@ -1,10 +1,11 @@
 -- quick_permits.lua: the fast path of a claim on a limit that has `concurrency` and no rules.
 --
--- The fast path needs a line of at most one priority, and waiters of cost 1 without deadlines. It serves a worker that
--- releases a permit and wants the next one, takes a permit after a wake-up, joins or leaves the line, or renews its
--- lease. It reads the totals of the line, the worker's place and the front places, and checks everything before it
--- writes. All other claims, and rare events, are left to the other pieces, which also explain each step. Rare events
--- are: a worker is late, silent or set aside; a lease has expired or expires soon; the ledger is new or ends.
+-- The fast path needs a line of at most one priority and weights of 1, and waiters of cost 1 without deadlines. It
+-- serves a worker that releases a permit and wants the next one, takes a permit after a wake-up, joins or leaves the
+-- line, or renews its lease. It reads the totals of the line, the worker's place and the front places, and checks
+-- everything before it writes. All other claims, and rare events, are left to the other pieces, which also explain each
+-- step. Rare events are: a worker is late, silent or set aside; a lease has expired or expires soon; the ledger is new
+-- or ends.
 --
 -- The conversion of numbers to text takes most of the time here. Values that do not change therefore stay text.
 --
@@ -62,7 +63,7 @@ end
 local function read_held(call, held)
     held.total, held.count, held.ends, held.kept, held.was = 0, 0, nil, '0', 0
     if held.there then
-        local found, last_seq = redis.call('HMGET', KEYS[5], 'all', call.worker), -1
+        local found, last_seq = redis.call('HMGET', KEYS[4], 'all', call.worker), -1
         held.total, held.count, held.ends, held.kept = read_holders(found[1] or '')
         if found[2] then
             last_seq, held.was = read_holder(found[2])
@@ -288,21 +289,21 @@ local function write_held(call, state, held)
         end
         local all = write_holders(digits(total), digits(count), held.ends, held.kept)
         if not held.there then
-            redis.call('UNLINK', KEYS[5])
+            redis.call('UNLINK', KEYS[4])
         end
         if holding > 0 then
             local record = write_holder(call.seq, digits(holding), held.expires)
-            redis.call('HSET', KEYS[5], 'all', all, call.worker, record)
+            redis.call('HSET', KEYS[4], 'all', all, call.worker, record)
         else
-            redis.call('HSET', KEYS[5], 'all', all)
-            redis.call('HDEL', KEYS[5], call.worker)
+            redis.call('HSET', KEYS[4], 'all', all)
+            redis.call('HDEL', KEYS[4], call.worker)
         end
         if prolong then
             local kept_ms = math.ceil(kept / 1000)
-            redis.call('PEXPIREAT', KEYS[5], digits(kept_ms))
+            redis.call('PEXPIREAT', KEYS[4], digits(kept_ms))
         end
     elseif held.was > 0 then
-        redis.call('UNLINK', KEYS[5])
+        redis.call('UNLINK', KEYS[4])
     end
 end
 
@@ -410,7 +411,7 @@ local function share_permits()
     return reply
 end
 
-if #KEYS == 5 and stored and ARGV[1] then
+if held_named and line_named and stored and ARGV[1] and not ARGV[2] then
     local reply = share_permits()
     if reply then
         return reply

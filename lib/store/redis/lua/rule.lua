@@ -26,10 +26,19 @@ rule = {
         return one.algorithm.write_state(one) .. (one.owed > 0 and '!' .. numbers.digits(one.owed) or '')
     end,
 
-    -- Reads a rule without its state ("g1/10000*10"; "g=1/10000*10" counts requests). Nil: the text is malformed.
+    -- Reads a rule without its state ("g1/10000*10"; "g=1/10000*10" counts requests, "g&2:1/10000*10" the second unit
+    -- that the limit names). `unit` is nil for tokens, 0 for requests, 1 to TAKT_MORE_MAX for a further unit. Nil: the
+    -- text is malformed.
     new = function(text)
-        local algorithm, requests = rule.algorithm(text:sub(1, 1)), text:sub(2, 2) == '='
-        local new = { text = text, algorithm = algorithm, owed = 0, requests = requests }
-        return algorithm and algorithm.read_rule(new, text:sub(requests and 3 or 2)) and new or nil
+        local algorithm, mark, unit, at = rule.algorithm(text:sub(1, 1)), text:sub(2, 2), nil, 2
+        if mark == '=' then
+            unit, at = 0, 3
+        elseif mark == '&' then
+            local n = text:match('^&(%d):', 2)
+            unit, at = tonumber(n or 0) - 1, 5
+            algorithm = unit >= 1 and unit <= TAKT_MORE_MAX and algorithm
+        end
+        local new = { text = text, algorithm = algorithm, owed = 0, unit = unit }
+        return algorithm and algorithm.read_rule(new, text:sub(at)) and new or nil
     end,
 }

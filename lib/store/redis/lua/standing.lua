@@ -8,7 +8,7 @@ local function must_tell_rules()
     if not first or first == limit.brake then
         return limit.concurrency == 0
     end
-    return first.requests or limit.concurrency > 0 or second and second ~= limit.brake
+    return first.unit or limit.concurrency > 0 or second and second ~= limit.brake
 end
 
 -- Appends what each of the policy's rules has left, after their number. Returns the index of the last value.
@@ -19,7 +19,7 @@ local function tell_rules(told, at, from)
         if one ~= limit.brake then
             local reset_at = limit.rest_of(one)
             told[count] = told[count] + 1
-            told[at + 1] = one.requests and 1 or 0
+            told[at + 1] = one.unit and one.unit + 1 or 0
             told[at + 2] = one.algorithm.capacity(one)
             told[at + 3] = from > now and 0 or debts.room(one, now, now)
             told[at + 4] = reset_at > now and reset_at - now or 0
@@ -29,20 +29,42 @@ local function tell_rules(told, at, from)
     return at
 end
 
+-- Appends the tenants that have waiters, each once, after their number: takt_tenants_tell of core/tenants.h.
+local function tell_tenants(told, at)
+    local found, order = {}, {}
+    tenants.count_waiters()
+    for _, one in ipairs(tenants.list) do
+        local first = found[one.name]
+        if one.waiting > 0 and first then
+            first.waiting, first.since = first.waiting + one.waiting, math.min(first.since, one.since)
+        elseif one.waiting > 0 then
+            first = { name = one.name, weight = one.weight, waiting = one.waiting, since = one.since }
+            found[one.name], order[#order + 1] = first, first
+        end
+    end
+    at = at + 1
+    told[1], told[at] = told[1] + TAKT_FLAG_TENANTS, #order
+    for _, one in ipairs(order) do
+        told[at + 1], told[at + 2], told[at + 3], told[at + 4] = one.name, one.weight, one.waiting, one.since
+        at = at + TAKT_TENANT_VALUES
+    end
+    return at
+end
+
 -- `flags`: flags beside the flag of a damaged ledger. `retry_at`: when the request would be given; nil: for a cost of
--- 1.
-local function standing(flags, retry_at)
+-- 1. `with_tenants`: whether the reply has the tenants.
+local function standing(flags, retry_at, with_tenants)
     local now, blocked, reset_at = ledger.now, ledger.blocked, limit.rest_at()
     local from = blocked > now and blocked or now
     local slot = retry_at or limit.earliest(from, 1)
-    local tokens, requests = limit.room(now, now)
-    local _, only_requests = limit.counts_requests()
+    local tokens, others = limit.room(now, now)
+    local only_requests = others and limit.counts_only_requests()
     reset_at = blocked > reset_at and blocked or reset_at
     local told = {
         flags + (ledger.damaged and TAKT_FLAG_DAMAGED or 0),
         now,
-        limit.capacity(only_requests),
-        from > now and 0 or only_requests and requests or tokens,
+        limit.capacity(only_requests and 0 or nil),
+        from > now and 0 or only_requests and others[0] or tokens,
         slot == NEVER and -1 or slot - now,
         reset_at > now and reset_at - now or 0,
         blocked,
@@ -57,6 +79,9 @@ local function standing(flags, retry_at)
     end
     if must_tell_rules() then
         at = tell_rules(told, at, from)
+    end
+    if with_tenants and tenants and tenants.list[1] then
+        at = tell_tenants(told, at)
     end
     if held then
         told[at + 1], told[at + 2], told[at + 3] = limit.concurrency, held.total, held.count

@@ -1,8 +1,9 @@
 -- try.lua: takt_ledger_try and takt_ledger_try_permit of core/ledger.h. Takes tokens now, and with permits one permit,
 -- if that overtakes no waiter.
 --
--- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its log, 5 its holders (with permits)
--- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 cost,
+-- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its holders (with permits), 5 its log
+-- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 cost, and
+--       after a slash each the amounts of further units,
 --       with permits: 8 worker, 9 seq, 10 holding (missing if the caller's older policy has no permits)
 -- reply flags (2: stale, 8: taken, 64: watched), now, limit, remaining, retry_after, reset_after, blocked_until,
 --       waiting, workers, rate_percent, reason; if it is watched: since, taken; rules (standing.lua); with permits:
@@ -10,16 +11,24 @@
 -- needs: standing
 
 return run(function()
-    local cost, worker, seq, stated = tonumber(ARGV[7]), ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
-    local now, from, ahead, before, stale, holding = ledger.now, nil, 0, 0, false, 0
+    local worker, seq, stated = ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
+    local cost, more = read_amounts(ARGV[7])
+    local now, from, ahead, before, stale, holding = ledger.now, nil, 0, {}, false, 0
+    more = limit.more_of(more)
     tidy(worker)
     from = ledger.blocked > now and ledger.blocked or now
     for priority = 0, line and 9 or -1 do
-        ahead, before = ahead + line.all.wanting[priority], before + line.all.asking[priority]
+        ahead = ahead + line.all.wanting[priority]
     end
-    local retry_at = limit.earliest(from, cost)
+    for _, unit in ipairs(limit.units or {}) do
+        before[unit] = limit.part(unit, 1, more)
+        for priority = 0, line and 9 or -1 do
+            before[unit] = before[unit] + line.totals(unit)[priority]
+        end
+    end
+    local retry_at = limit.earliest(from, cost, more)
     if ahead > 0 and retry_at ~= NEVER then
-        local at = limit.due(from, ahead + cost, before + 1)
+        local at = limit.due(from, ahead + cost, before)
         retry_at = at > retry_at and at or retry_at
     end
     if held and worker then
@@ -39,7 +48,7 @@ return run(function()
     end
     local taken = retry_at <= now and permitted and not stale
     if taken then
-        limit.commit(now, cost, 1)
+        limit.commit(now, cost, 1, more)
         count_taken(cost)
     end
     if taken and held and limit.concurrency > 0 then

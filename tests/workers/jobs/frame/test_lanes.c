@@ -1,5 +1,5 @@
 /*
- * Lanes: what fits into memory, and in which order what was put away comes back.
+ * Lanes: which jobs fit into memory, and in which order the others return.
  */
 #include <criterion/criterion.h>
 
@@ -32,18 +32,22 @@ static void drop(takt_job *job)
 
 Test(lanes, lanes_are_by_limit_and_key)
 {
-    takt_lane *whole = takt_lanes_get(&room, "a", NULL), *keyed = takt_lanes_get(&room, "a", "k");
+    takt_lane *whole = takt_lanes_get(&room, "a", NULL, NULL),
+              *keyed = takt_lanes_get(&room, "a", "k", NULL);
 
     cr_assert_neq(whole, keyed);
-    cr_assert_eq(takt_lanes_get(&room, "a", NULL), whole);
-    cr_assert_eq(takt_lanes_get(&room, "a", "k"), keyed);
-    cr_assert_neq(takt_lanes_get(&room, "b", "k"), keyed);
+    cr_assert_eq(takt_lanes_get(&room, "a", NULL, NULL), whole);
+    cr_assert_eq(takt_lanes_get(&room, "a", "k", NULL), keyed);
+    cr_assert_neq(takt_lanes_get(&room, "b", "k", NULL), keyed);
+    cr_assert_neq(takt_lanes_get(&room, "a", "k", "acme"), keyed);
+    cr_assert_eq(takt_lanes_get(&room, "a", "k", "acme"), takt_lanes_get(&room, "a", "k", "acme"));
+    cr_assert_str_eq(takt_lanes_get(&room, "a", NULL, "acme")->tenant, "acme");
 }
 
 Test(lanes, the_last_one_takes_its_lane_along)
 {
-    takt_job *one = make(takt_lanes_get(&room, "a", NULL), 5);
-    takt_job *two = make(takt_lanes_get(&room, "a", NULL), 5);
+    takt_job *one = make(takt_lanes_get(&room, "a", NULL, NULL), 5);
+    takt_job *two = make(takt_lanes_get(&room, "a", NULL, NULL), 5);
 
     drop(one);
     cr_assert_gt(room.size, 0);
@@ -55,33 +59,34 @@ Test(lanes, the_last_one_takes_its_lane_along)
 
 Test(lanes, a_lane_has_so_many)
 {
-    takt_lane *lane = takt_lanes_get(&room, "a", NULL);
+    takt_lane *lane = takt_lanes_get(&room, "a", NULL, NULL);
 
     for (int i = 0; i < 10; i++) {
         cr_assert(takt_lanes_has_room(&room, lane, 100));
         make(lane, 5);
     }
     cr_assert_not(takt_lanes_has_room(&room, lane, 100));
-    cr_assert(takt_lanes_has_room(&room, takt_lanes_get(&room, "b", NULL), 100));
+    cr_assert(takt_lanes_has_room(&room, takt_lanes_get(&room, "b", NULL, NULL), 100));
 }
 
 /* A limit gets as much as it leaves over, so that there is always something left for another,
  * however many keys it has. */
 Test(lanes, the_memory_that_is_left_bounds_a_limit)
 {
-    takt_lane *first = takt_lanes_get(&room, "a", NULL), *second = takt_lanes_get(&room, "b", NULL);
+    takt_lane *first = takt_lanes_get(&room, "a", NULL, NULL),
+              *second = takt_lanes_get(&room, "b", NULL, NULL);
     char key[16];
 
     room.lane_max = 1000000;
     for (int i = 0; takt_lanes_has_room(&room, first, 400); i++) {
         make(first, 5);
         snprintf(key, sizeof(key), "%d", i);
-        make(takt_lanes_get(&room, "a", key), 5);
+        make(takt_lanes_get(&room, "a", key, NULL), 5);
     }
     cr_assert_gt(first->share->size, SIZE_MAX_TOLD / 3);
     cr_assert_lt(first->share->size, SIZE_MAX_TOLD * 2 / 3);
     cr_assert(takt_lanes_has_room(&room, second, 400));
-    cr_assert_not(takt_lanes_has_room(&room, takt_lanes_get(&room, "a", "another"), 400));
+    cr_assert_not(takt_lanes_has_room(&room, takt_lanes_get(&room, "a", "another", NULL), 400));
     while (kept_count > 0)
         drop(kept[--kept_count]);
     cr_assert_eq(room.size, 0);
@@ -91,7 +96,7 @@ Test(lanes, the_urgent_go_first)
 {
     static const int priorities[] = {5, 9, 0, TAKT_PRIORITY_POLICY, 0};
     static const int order[] = {2, 4, 0, 3, 1};
-    takt_lane *lane = takt_lanes_get(&room, "a", NULL);
+    takt_lane *lane = takt_lanes_get(&room, "a", NULL, NULL);
     takt_job_ref ref;
     takt_job *jobs[5];
 

@@ -27,7 +27,7 @@ Test(results, lines)
                "{\"id\":\"\\\"\\\\\xc3\xa9\",\"list\":[null,true,{}]}\n");
 }
 
-/* A result is found by the id of its job, whatever its kind calls an id. */
+/* A result is found by the id of its job, in every kind of worker. */
 Test(results, id_of_a_result)
 {
     check_line(json_pack("{s:s, s:s}", "id", "another", "x", "y"), "own",

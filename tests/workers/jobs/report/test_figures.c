@@ -1,5 +1,5 @@
 /*
- * What is counted, how fast it is counted up, and when a worker is ready.
+ * Counts and rates of a worker, and when it is ready.
  */
 #include <criterion/criterion.h>
 #include <string.h>
@@ -72,7 +72,7 @@ Test(figures, more_troubles_than_are_kept)
     cr_assert(takt_figures_trouble(&all, "e", "x"));
 }
 
-/* A bound belongs to the bucket below it, as `le` says. */
+/* A bound belongs to the bucket below it, as `le` means. */
 Test(figures, histograms)
 {
     takt_figures_histogram waits = {0};

@@ -83,7 +83,7 @@ Test(picture, tells_what_is_waited_for)
     cr_expect_str_eq(fresh.lines[1], "working, 1.0/s, about 10 s left");
 }
 
-/* The end is that of the slowest limit, and of one that does not start at all nobody knows. */
+/* The end is that of the slowest limit; of a limit that starts no jobs it is unknown. */
 Test(picture, tells_when_the_slowest_ends)
 {
     static const struct {

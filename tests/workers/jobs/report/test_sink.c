@@ -87,7 +87,7 @@ Test(sink, a_full_pipe_does_not_block)
     takt_sink_close(&to);
 }
 
-/* Where it may not be opened anew. */
+/* If it must not be opened again. */
 Test(sink, a_full_pipe_that_is_not_ours_does_not_block)
 {
     open_pipe();

@@ -1,5 +1,5 @@
 /*
- * test_held.c: the table of what a worker of a stream has, against a plain list, in any
+ * test_held.c: the table of the entries that a worker of a stream has, against a plain list, in any
  * order of adding and removing.
  */
 #include <criterion/criterion.h>

@@ -1,7 +1,6 @@
 /*
- * test_takeover.c: what a worker makes of answers about what others have left, also of those that
- * no server should give.  The connection is the test's: it keeps the last command and sends
- * nothing.
+ * test_takeover.c: a worker's use of answers about entries of other workers, also of malformed
+ * ones. The connection is the test's: it keeps the last command and sends nothing.
  */
 #include <criterion/criterion.h>
 #include <string.h>
@@ -86,8 +85,8 @@ static void answer(const takt_reply *reply)
     writer.command->answered(writer.command, reply, 0);
 }
 
-/* A worker that looks for what others have left, and is told of one that has something and was not
- * heard of for so long. */
+/* A worker that looks for abandoned entries, and an answer that names a worker with entries that
+ * has been silent for so long. */
 static void look(int64_t idle_ms)
 {
     const takt_reply consumers[] = {array(1),        array(6),  text("name"), text("dead"),
@@ -134,7 +133,7 @@ Test(takeover, names_the_entries_that_were_listed)
     answer(NULL);
 }
 
-/* Behind the answer lies what an earlier one has left in the same memory. */
+/* Behind the answer are bytes of an earlier one in the same memory. */
 Test(takeover, reads_nothing_behind_rows_that_are_none)
 {
     const takt_reply rows[] = {array(2),    number(1),   number(2),   text("8-1"),

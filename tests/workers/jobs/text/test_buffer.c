@@ -1,5 +1,5 @@
 /*
- * What is put in comes out, whatever was taken off at either end before.
+ * Appended bytes come out, after any removal at either end.
  */
 #include <criterion/criterion.h>
 #include <string.h>
@@ -37,7 +37,7 @@ Test(buffer, both_ends)
     takt_buffer_free(&buffer);
 }
 
-/* As it is where there was no memory. */
+/* The state after a failed allocation. */
 Test(buffer, failed)
 {
     takt_buffer buffer = {0};

@@ -1,7 +1,7 @@
 /*
- * place.c: see place.h.
+ * url.c: see url.h.
  */
-#include "store/agent/place.h"
+#include "store/agent/url.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/quote.h"
 
 #define SYSTEM_SOCKET "/run/takt/agent.sock"
 
@@ -25,12 +26,16 @@ static void find_usual(char *path, size_t size)
         snprintf(path, size, "%s", SYSTEM_SOCKET);
 }
 
-int takt_agent_place_parse(takt_redis_url *url, const char *rest, takt_error *error)
+int takt_agent_url_parse(takt_redis_url *url, const char *rest, takt_error *error)
 {
-    char usual[PATH_MAX];
+    char usual[PATH_MAX], quoted[TAKT_QUOTE_SIZE];
     const char *path = rest;
 
     *url = (takt_redis_url){.transport = TAKT_REDIS_UNIX};
+    if (strchr(rest, '?') != NULL)
+        return takt_fail(error, TAKT_E_STORE_URL,
+                         "agent: there are no parameters, but here is %s: remove it",
+                         takt_quote(strchr(rest, '?'), quoted));
     if (rest[0] == '\0') {
         find_usual(usual, sizeof usual);
         path = usual;

@@ -1,0 +1,41 @@
+/*
+ * gaps.h: slots of the outermost ledger's paced rule that were passed over, because an inner limit
+ * puts off the next slot (inner.h).
+ *
+ * GCRA remembers one instant.  A token taken at t, later than TAT, moves TAT behind t, and the
+ * tokens between the two would be lost.  So the ledger keeps their slots as gaps until they are
+ * past.  The rule has taken them: TAT behind t is the same as if they had been given.  The next
+ * claim that they suit gets them.
+ *
+ * A ledger has gaps if exactly one of its rules is paced; the others count a gap when it is used.
+ * Without gaps, a place whose inner rules are due later than the next slot waits while others want
+ * slots, and asks again as soon as these may be given.
+ */
+#ifndef TAKT_CORE_GAPS_H
+#define TAKT_CORE_GAPS_H
+
+#include "core/ledger.h"
+
+/* The index of the only paced rule; -1: there is none, or more than one. */
+int takt_gaps_rule(const takt_numbers *numbers);
+
+/* Whether the ledger's rules have gaps at present: not while a brake holds the rule up.  A block's
+ * pace does not, if the rule is the first one and has no burst. */
+bool takt_gaps_are_kept(const takt_ledger *ledger);
+
+/* Drops those that are past, and all if the rule has changed or was set back. */
+void takt_gaps_tidy(takt_ledger *ledger, int64_t now_us);
+
+/* Before a token is taken at t_us: keeps the slots from from_us on that TAT passes over. */
+void takt_gaps_pass_over(takt_ledger *ledger, int64_t from_us, int64_t t_us);
+
+/* How many gaps there are in that time. */
+int64_t takt_gaps_room(const takt_ledger *ledger, int64_t from_us, int64_t until_us);
+
+/* The n-th gap from from_us on, n >= 1; TAKT_NEVER: there are fewer. */
+int64_t takt_gaps_due(const takt_ledger *ledger, int64_t from_us, int64_t n);
+
+/* Uses the first gap from from_us on; there is one. */
+void takt_gaps_take(takt_ledger *ledger, int64_t from_us);
+
+#endif

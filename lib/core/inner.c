@@ -1,0 +1,174 @@
+/*
+ * inner.c: see inner.h.
+ */
+#include "core/inner.h"
+
+#include "base/integers.h"
+#include "core/gaps.h"
+#include "core/meter.h"
+
+/* Loops over the inner ledgers, the innermost first. */
+#define EACH_INNER(at, ledger)                                                                     \
+    for (struct {                                                                                  \
+             int i;                                                                                \
+             takt_ledger *inner;                                                                   \
+         } at = {0, NULL};                                                                         \
+         at.i < (ledger)->inner_count && (at.inner = (ledger)->inner[at.i]); at.i++)
+
+int64_t takt_inner_from(const takt_ledger *ledger, int64_t now_us)
+{
+    int64_t from_us = takt_max(now_us, ledger->blocked_until_us);
+
+    EACH_INNER(at, ledger)
+    from_us = takt_max(from_us, at.inner->blocked_until_us);
+    return from_us;
+}
+
+bool takt_inner_can_give(const takt_ledger *ledger, takt_amounts taken)
+{
+    EACH_INNER(at, ledger)
+    if (!takt_numbers_can_give(at.inner->numbers, taken))
+        return false;
+    return true;
+}
+
+int64_t takt_inner_due(const takt_ledger *ledger, int64_t from_us, takt_amounts one)
+{
+    EACH_INNER(at, ledger)
+    if (from_us != TAKT_NEVER)
+        from_us = takt_numbers_earliest(at.inner->numbers, &at.inner->state,
+                                        takt_max(from_us, at.inner->blocked_until_us), one);
+    return from_us;
+}
+
+/* A ledger without a paced rule may give all tokens of a window at its begin: what a place can use
+ * until the next one is left to it. */
+static int64_t soon(const takt_ledger *ledger)
+{
+    const takt_numbers *numbers = ledger->numbers;
+    int64_t span_us = TAKT_SPAN_MAX_US, ahead_us = 2 * numbers->lookahead_us;
+
+    for (int i = 0; i < numbers->rule_count; i++)
+        span_us =
+            numbers->rules[i].algorithm->paced ? 0 : takt_min(span_us, numbers->rules[i].span_us);
+    return numbers->rule_count > 0 ? takt_max(span_us, ahead_us) : ahead_us;
+}
+
+bool takt_inner_cap(const takt_ledger *ledger, int64_t now_us, takt_place *place)
+{
+    int64_t until_us = now_us + soon(ledger), able = place->waiting;
+
+    EACH_INNER(at, ledger)
+    {
+        takt_amounts room =
+            takt_numbers_room(at.inner->numbers, &at.inner->state,
+                              takt_max(now_us, at.inner->blocked_until_us), until_us);
+        able = takt_min(
+            able, takt_min(room.of[TAKT_UNIT_REQUESTS], room.of[TAKT_UNIT_TOKENS] / place->need));
+        place->wanting = takt_min(place->wanting, room.of[TAKT_UNIT_TOKENS]);
+    }
+    place->held_back = place->waiting - able;
+    return able > 0;
+}
+
+/* Whether other workers want slots. */
+static bool others_want(const takt_ledger *ledger, uint64_t worker)
+{
+    for (int i = 0; i < ledger->line_count; i++)
+        if (ledger->line[i].worker != worker && !ledger->line[i].aside &&
+            ledger->line[i].wanting > 0)
+            return true;
+    return false;
+}
+
+/* The first gap from due_us on that suits; TAKT_NEVER: none. */
+static int64_t gap_at(const takt_ledger *ledger, int64_t due_us, takt_amounts one)
+{
+    int rule = takt_gaps_rule(ledger->numbers);
+
+    if (ledger->gaps.count == 0 || one.of[ledger->numbers->rules[rule].unit] != 1)
+        return TAKT_NEVER;
+    for (int i = 0; i < TAKT_GAPS_MAX; i++) {
+        int64_t gap_us = takt_gaps_due(ledger, due_us, 1);
+        if (gap_us == TAKT_NEVER)
+            break;
+        due_us = takt_numbers_earliest_beside(ledger->numbers, &ledger->state, rule, gap_us, one);
+        if (due_us == gap_us)
+            return gap_us;
+    }
+    return TAKT_NEVER;
+}
+
+/* When one request may start by all rules, from due_us on, at which the inner ones conform. *gap:
+ * it is a slot that was passed over. */
+static int64_t slot_at(const takt_ledger *ledger, int64_t due_us, takt_amounts one, bool *gap)
+{
+    int64_t at_us = takt_numbers_earliest(ledger->numbers, &ledger->state, due_us, one);
+    int64_t gap_us = gap_at(ledger, due_us, one);
+
+    *gap = gap_us < at_us;
+    return *gap ? gap_us : at_us;
+}
+
+int64_t takt_inner_next(const takt_ledger *ledger, int64_t from_us, takt_amounts one)
+{
+    int64_t due_us = takt_inner_due(ledger, from_us, one);
+    bool gap;
+
+    return due_us == TAKT_NEVER ? due_us : slot_at(ledger, due_us, one, &gap);
+}
+
+/* Takes one slot from all levels. */
+static void take(takt_ledger *ledger, int64_t from_us, int64_t at_us, takt_amounts one, bool gap)
+{
+    if (gap) {
+        takt_gaps_take(ledger, at_us);
+        takt_numbers_commit_beside(ledger->numbers, &ledger->state, takt_gaps_rule(ledger->numbers),
+                                   at_us, one);
+    } else {
+        takt_gaps_pass_over(ledger, from_us, at_us);
+        takt_numbers_commit(ledger->numbers, &ledger->state, at_us, one);
+    }
+    EACH_INNER(at, ledger)
+    takt_numbers_commit(at.inner->numbers, &at.inner->state, at_us, one);
+}
+
+bool takt_inner_waits(const takt_ledger *ledger, uint64_t worker, int64_t from_us, int64_t due_us,
+                      takt_amounts one)
+{
+    return ledger->inner_count > 0 && !takt_gaps_are_kept(ledger) &&
+           takt_numbers_earliest(ledger->numbers, &ledger->state, from_us, one) < due_us &&
+           others_want(ledger, worker);
+}
+
+int64_t takt_inner_take(takt_ledger *ledger, int64_t from_us, const takt_want *want,
+                        uint64_t worker, int64_t count, int64_t until_us, takt_award *award)
+{
+    takt_amounts one = takt_amounts_of(want->cost, want->more);
+    int64_t taken = 0;
+
+    if (count > 0)
+        takt_numbers_pay_ahead(ledger->numbers, &ledger->state, until_us);
+    EACH_INNER(at, ledger)
+    if (count > 0)
+        takt_numbers_pay_ahead(at.inner->numbers, &at.inner->state, until_us);
+    for (int steps = 0; taken < count && steps < TAKT_TAKE_STEPS_MAX; steps++, taken++) {
+        int64_t due_us = takt_inner_due(ledger, from_us, one), at_us;
+        bool gap;
+        if (due_us > until_us) /* also for TAKT_NEVER */
+            break;
+        at_us = slot_at(ledger, due_us, one, &gap);
+        if (at_us > until_us || takt_inner_waits(ledger, worker, from_us, due_us, one) ||
+            !takt_runs_append(award->runs, &award->run_count, TAKT_RUNS_MAX, at_us, want->cost,
+                              want->more))
+            break;
+        take(ledger, from_us, at_us, one, gap);
+    }
+    return taken;
+}
+
+void takt_inner_count(takt_ledger *ledger, int64_t tokens)
+{
+    EACH_INNER(at, ledger)
+    takt_meter_add(at.inner, tokens);
+}

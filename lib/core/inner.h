@@ -1,0 +1,52 @@
+/*
+ * inner.h: a claim whose slots keep the rules of inner limits as well (`within`).
+ *
+ * Work of an inner limit waits in the line of the outermost limit of its chain, as a tenant of its
+ * own (tenants.h) whose name is the inner limit's key.  The ledgers of inner limits have rules, a
+ * block and a brake, but no line: they are conditions of the claim.  A slot is an instant at which
+ * the rules of all levels conform, and it is taken from all of them in one step.  What conforms at
+ * an instant conforms later as well, so one round over the levels is enough.
+ *
+ * A place wants no more than its inner rules give soon: within two lookaheads, or until the next
+ * window of an outermost ledger that gives all at once.  The rest of its waiters is held back, and
+ * others leave no room for them.  A claim whose inner rules give nothing soon does not stand in
+ * line (takt_award.parked).
+ *
+ * If the inner rules are due later than the outermost one, the slots in between are not lost: they
+ * become gaps (gaps.h).
+ *
+ * All levels count tokens and requests alone, and the claim's cost is the same on each.
+ */
+#ifndef TAKT_CORE_INNER_H
+#define TAKT_CORE_INNER_H
+
+#include "core/ledger.h"
+
+/* The first instant that is in no block of any level. */
+int64_t takt_inner_from(const takt_ledger *ledger, int64_t now_us);
+
+/* Whether the rules of the inner limits can ever give that. */
+bool takt_inner_can_give(const takt_ledger *ledger, takt_amounts taken);
+
+/* When the inner rules alone let one request start; TAKT_NEVER: never. */
+int64_t takt_inner_due(const takt_ledger *ledger, int64_t from_us, takt_amounts one);
+
+/* When all rules let one request start, if nothing else is taken. */
+int64_t takt_inner_next(const takt_ledger *ledger, int64_t from_us, takt_amounts one);
+
+/* Lowers what a place wants to what the inner rules give soon.  False: that is nothing. */
+bool takt_inner_cap(const takt_ledger *ledger, int64_t now_us, takt_place *place);
+
+/* Whether a worker leaves a slot to others, which it could take only at due_us: there are no gaps,
+ * and the slots before it would be lost (gaps.h). */
+bool takt_inner_waits(const takt_ledger *ledger, uint64_t worker, int64_t from_us, int64_t due_us,
+                      takt_amounts one);
+
+/* takt_numbers_take of all levels and of gaps, for a worker's want; also without inner limits. */
+int64_t takt_inner_take(takt_ledger *ledger, int64_t from_us, const takt_want *want,
+                        uint64_t worker, int64_t count, int64_t until_us, takt_award *award);
+
+/* Counts what a claim was given in the inner ledgers' meters. */
+void takt_inner_count(takt_ledger *ledger, int64_t tokens);
+
+#endif

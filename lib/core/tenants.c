@@ -1,0 +1,556 @@
+/*
+ * tenants.c: see tenants.h. Decides which tenant's turn it is, and when a tenant is forgotten. The
+ * places themselves are line.c's.
+ */
+#include "core/tenants.h"
+
+#include <string.h>
+
+#include "base/integers.h"
+#include "core/holders.h"
+#include "core/line.h"
+#include "core/wakes.h"
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+uint64_t takt_tenant_worker(uint64_t worker, const char *tenant)
+{
+    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+
+    if (tenant == NULL || *tenant == '\0')
+        return worker;
+    for (; *tenant; tenant++)
+        hash = (hash ^ (unsigned char)*tenant) * UINT64_C(1099511628211);
+    hash += worker * UINT64_C(11400714819323198485); /* and spread, so that no two are alike */
+    hash = (hash ^ (hash >> 30)) * UINT64_C(13787848793156543929);
+    hash = (hash ^ (hash >> 27)) * UINT64_C(10723151780598845931);
+    hash ^= hash >> 31;
+    return hash != 0 ? hash : 1;
+}
+
+static bool is_plain(unsigned char c)
+{
+    return c > ' ' && c != 0x7f && c != '%' && c != ';';
+}
+
+size_t takt_tenant_write(const char *name, char text[TAKT_TENANT_TEXT_MAX + 1])
+{
+    static const char digits[] = "0123456789ABCDEF";
+    char *at = text;
+
+    for (int i = 0; name[i] && i < TAKT_TENANT_SIZE_MAX; i++) {
+        unsigned char c = (unsigned char)name[i];
+        if (is_plain(c)) {
+            *at++ = name[i];
+            continue;
+        }
+        *at++ = '%';
+        *at++ = digits[c >> 4];
+        *at++ = digits[c & 15];
+    }
+    *at = '\0';
+    return (size_t)(at - text);
+}
+
+static int digit_of(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+void takt_tenant_read(const char *text, char name[TAKT_TENANT_SIZE_MAX + 1])
+{
+    int size = 0;
+
+    for (; *text && size < TAKT_TENANT_SIZE_MAX; text++, size++) {
+        int high = *text == '%' ? digit_of(text[1]) : -1;
+        int low = high >= 0 ? digit_of(text[2]) : -1;
+        name[size] = *text == '%' ? '?' : *text;
+        if (low < 0)
+            continue;
+        name[size] = high > 0 || low > 0 ? (char)(16 * high + low) : '?';
+        text += 2;
+    }
+    name[size] = '\0';
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/* The index of a tenant; tenant_count: it is not there. */
+static int find(const takt_ledger *ledger, int priority, const char *name)
+{
+    int at = 0;
+
+    while (at < ledger->tenant_count && (ledger->tenants[at].priority != priority ||
+                                         strcmp(ledger->tenants[at].name, name) != 0))
+        at++;
+    return at;
+}
+
+static int add(takt_ledger *ledger, int64_t now_us, int priority, const char *name)
+{
+    takt_tenant *tenant = &ledger->tenants[ledger->tenant_count];
+
+    memset(tenant, 0, sizeof *tenant);
+    memcpy(tenant->name, name, strlen(name) + 1);
+    tenant->priority = (int8_t)priority;
+    tenant->weight = 1;
+    tenant->since_us = now_us;
+    tenant->head = -1;
+    return ledger->tenant_count++;
+}
+
+static takt_tenant *tenant_of(const takt_ledger *ledger, int at)
+{
+    return &ledger->tenants[ledger->line[at].tenant - 1];
+}
+
+static int64_t wanted_by(const takt_place *place, int unit)
+{
+    return unit == TAKT_UNIT_TOKENS ? place->wanting : place->waiting - place->held_back;
+}
+
+static int64_t needed_by(const takt_place *place, int unit)
+{
+    return unit == TAKT_UNIT_TOKENS ? place->need : 1;
+}
+
+void takt_tenants_count(const takt_ledger *ledger)
+{
+    for (int i = 0; i < ledger->tenant_count; i++) {
+        ledger->tenants[i].wanting = (takt_amounts){{0}};
+        ledger->tenants[i].places = ledger->tenants[i].processes = ledger->tenants[i].all = 0;
+        ledger->tenants[i].head = -1;
+    }
+    for (int at = 0; at < ledger->line_count; at++) {
+        const takt_place *place = &ledger->line[at];
+        takt_tenant *tenant = tenant_of(ledger, at);
+        tenant->all++;
+        if (place->aside)
+            continue;
+        for (int unit = 0; unit < TAKT_UNITS; unit++)
+            tenant->wanting.of[unit] += wanted_by(place, unit);
+        tenant->places++;
+        tenant->processes += place->weight;
+        if (tenant->head < 0)
+            tenant->head = at;
+    }
+}
+
+/* Places that have stood in line without tenants are of those that name none. */
+static void name_all(takt_ledger *ledger, int64_t now_us)
+{
+    for (int at = 0; at < ledger->line_count; at++) {
+        int priority = ledger->line[at].priority, index = find(ledger, priority, "");
+        if (index == ledger->tenant_count)
+            index = add(ledger, now_us, priority, "");
+        ledger->line[at].tenant = (int16_t)(index + 1);
+        ledger->line[at].more = ledger->line[at].needs = (takt_amounts){{0}};
+    }
+}
+
+/* The highest tag of the tenants of a priority that have places which are not aside, and the sum of
+ * their weights, without one tenant. weights 0: there are none. */
+typedef struct rivals {
+    int64_t highest, weights;
+} rivals;
+
+static rivals rivals_of(const takt_ledger *ledger, int priority, int without)
+{
+    rivals all = {0, 0};
+
+    for (int i = 0; i < ledger->tenant_count; i++) {
+        const takt_tenant *tenant = &ledger->tenants[i];
+        if (i == without || tenant->priority != priority || tenant->places == 0)
+            continue;
+        all.highest = takt_max(all.highest, tenant->tag);
+        all.weights += tenant->weight;
+    }
+    return all;
+}
+
+/* The tokens of a lookahead, or the room if that is more. */
+static int64_t lookahead_tokens(const takt_ledger *ledger, int64_t now_us)
+{
+    const takt_numbers *numbers = ledger->numbers;
+    takt_amounts room =
+        takt_numbers_room(numbers, &ledger->state, takt_max(now_us, ledger->blocked_until_us),
+                          now_us + numbers->lookahead_us);
+    takt_amounts through = takt_numbers_throughput(numbers, &ledger->state, numbers->lookahead_us);
+
+    return takt_max(room.of[TAKT_UNIT_TOKENS], through.of[TAKT_UNIT_TOKENS]);
+}
+
+/* A tenant claims. One that has no waiters saves nothing: its tag is not lower than the lowest of
+ * the others, which is 0. One that has some may be behind by a few turns. */
+static void come(takt_ledger *ledger, int64_t now_us, int index, int64_t weight)
+{
+    takt_tenant *tenant = &ledger->tenants[index];
+    rivals others = rivals_of(ledger, tenant->priority, index);
+    int64_t turn;
+
+    tenant->weight = weight;
+    if (others.weights == 0 || tenant->places == 0)
+        return;
+    turn = lookahead_tokens(ledger, now_us) / (others.weights + weight) + 1;
+    tenant->tag =
+        takt_max(tenant->tag, others.highest - TAKT_TENANT_TURNS * turn * TAKT_TENANT_STEP);
+}
+
+static void drop(takt_ledger *ledger, int index)
+{
+    for (int at = 0; at < ledger->line_count; at++)
+        ledger->line[at].tenant =
+            (int16_t)(ledger->line[at].tenant - (ledger->line[at].tenant > index + 1));
+    ledger->tenant_count--;
+    memmove(&ledger->tenants[index], &ledger->tenants[index + 1],
+            (size_t)(ledger->tenant_count - index) * sizeof *ledger->tenants);
+}
+
+/* Makes space in a full table: of the tenants that only have had more than their part, the one that
+ * had the least more is forgotten.  False: all others wait. */
+static bool forget_one(takt_ledger *ledger, const char *name)
+{
+    int found = -1;
+
+    for (int i = 0; i < ledger->tenant_count; i++)
+        if (ledger->tenants[i].all == 0 && strcmp(ledger->tenants[i].name, name) != 0 &&
+            (found < 0 || ledger->tenants[i].tag < ledger->tenants[found].tag))
+            found = i;
+    if (found >= 0)
+        drop(ledger, found);
+    return found >= 0;
+}
+
+/* The index of the claim's tenant in a priority, which is added if need be; -1: there is no space.
+ */
+static int admit(takt_ledger *ledger, int64_t now_us, int priority, const char *name)
+{
+    int index = find(ledger, priority, name);
+
+    if (index < ledger->tenant_count) {
+        if (ledger->tenants[index].all == 0)
+            ledger->tenants[index].since_us = now_us;
+        return index;
+    }
+    if ((ledger->tenant_count == TAKT_TENANTS_MAX && !forget_one(ledger, name)) ||
+        ledger->tenant_count == ledger->tenant_capacity)
+        return -1;
+    return add(ledger, now_us, priority, name);
+}
+
+bool takt_tenants_join(takt_ledger *ledger, int64_t now_us, const takt_claim *claim)
+{
+    char name[TAKT_TENANT_TEXT_MAX + 1];
+    int64_t weight = takt_min(takt_max(claim->tenant_weight, 1), TAKT_TENANT_WEIGHT_MAX);
+
+    if (ledger->tenant_capacity == 0)
+        return false;
+    if (ledger->tenant_count == 0)
+        name_all(ledger, now_us);
+    takt_tenant_write(claim->tenant ? claim->tenant : "", name);
+    takt_tenants_count(ledger);
+    for (int i = 0; i < claim->want_count; i++) {
+        int priority = claim->wants[i].priority, index;
+        if (i > 0 && priority == claim->wants[i - 1].priority)
+            continue;
+        index = admit(ledger, now_us, priority, name);
+        if (index < 0)
+            return false;
+        come(ledger, now_us, index, weight);
+    }
+    return true;
+}
+
+void takt_tenants_assign(takt_ledger *ledger, const takt_claim *claim)
+{
+    char name[TAKT_TENANT_TEXT_MAX + 1];
+
+    takt_tenant_write(claim->tenant ? claim->tenant : "", name);
+    for (int at = 0; at < ledger->line_count; at++) {
+        takt_place *place = &ledger->line[at];
+        if (place->worker != claim->worker)
+            continue;
+        place->tenant = (int16_t)(find(ledger, place->priority, name) + 1);
+        place->client = claim->client;
+    }
+}
+
+void takt_tenants_charge(takt_ledger *ledger, int at, int64_t tokens)
+{
+    takt_tenant *tenant = tenant_of(ledger, at);
+
+    tenant->tag =
+        takt_min(tenant->tag + tokens * TAKT_TENANT_STEP / tenant->weight, TAKT_EXACT_MAX / 2);
+}
+
+/* What an amount adds to the tag of a tenant. */
+static int64_t step_of(const takt_tenant *tenant, int64_t tokens)
+{
+    return takt_min(tokens, TAKT_SETTLED_MAX) * TAKT_TENANT_STEP / tenant->weight;
+}
+
+void takt_tenants_correct(takt_ledger *ledger, int64_t now_us, const char *name, int priority,
+                          int64_t weight, int64_t tokens)
+{
+    char text[TAKT_TENANT_TEXT_MAX + 1];
+    takt_tenant *tenant;
+    int index;
+
+    if (ledger->tenant_count == 0 || tokens == 0)
+        return;
+    takt_tenant_write(name, text);
+    index = find(ledger, priority, text);
+    if (index == ledger->tenant_count) {
+        if (tokens < 0 || index == TAKT_TENANTS_MAX || index == ledger->tenant_capacity)
+            return;
+        index = add(ledger, now_us, priority, text);
+        ledger->tenants[index].weight = takt_min(takt_max(weight, 1), TAKT_TENANT_WEIGHT_MAX);
+    }
+    tenant = &ledger->tenants[index];
+    takt_tenants_count(ledger);
+    if (tokens > 0)
+        tenant->tag = takt_min(tenant->tag + step_of(tenant, tokens), TAKT_EXACT_MAX / 2);
+    else
+        tenant->tag -= step_of(tenant, -tokens);
+    if (tenant->places == 0)
+        tenant->tag = takt_max(tenant->tag, 0);
+    takt_tenants_settle(ledger);
+}
+
+/* ---- forgetting ------------------------------------------------------------------------------ */
+
+/* The lowest tag of each priority becomes 0. A tenant whose places are all aside saves nothing. */
+static void lower(takt_ledger *ledger)
+{
+    int64_t lowest[TAKT_PRIORITIES];
+
+    for (int priority = 0; priority < TAKT_PRIORITIES; priority++)
+        lowest[priority] = INT64_MAX;
+    for (int i = 0; i < ledger->tenant_count; i++) {
+        const takt_tenant *tenant = &ledger->tenants[i];
+        if (tenant->places > 0)
+            lowest[tenant->priority] = takt_min(lowest[tenant->priority], tenant->tag);
+    }
+    for (int i = 0; i < ledger->tenant_count; i++) {
+        takt_tenant *tenant = &ledger->tenants[i];
+        tenant->tag =
+            takt_min(takt_max(tenant->tag - lowest[tenant->priority], 0), TAKT_EXACT_MAX / 2);
+    }
+}
+
+void takt_tenants_settle(takt_ledger *ledger)
+{
+    takt_tenants_count(ledger);
+    lower(ledger);
+    for (int i = ledger->tenant_count - 1; i >= 0; i--)
+        if (ledger->tenants[i].tag == 0 && ledger->tenants[i].all == 0)
+            drop(ledger, i);
+}
+
+void takt_tenants_tidy(takt_ledger *ledger, int64_t now_us)
+{
+    for (int i = 0; i < ledger->tenant_count; i++) {
+        ledger->tenants[i].places = 0;
+        ledger->tenants[i].since_us = takt_min(ledger->tenants[i].since_us, now_us);
+    }
+    for (int at = 0; at < ledger->line_count; at++) {
+        takt_place *place = &ledger->line[at];
+        takt_tenant *tenant = tenant_of(ledger, at);
+        if (place->aside)
+            continue;
+        if (tenant->places == 0 && place->again_at_us + ledger->numbers->lookahead_us < now_us)
+            place->aside = true;
+        else
+            tenant->places++;
+    }
+    takt_tenants_settle(ledger);
+}
+
+/* ---- turns ----------------------------------------------------------------------------------- */
+
+/* What a tenant may take in one turn. */
+static int64_t turn_of(const takt_tenant *tenant, int64_t total, int64_t weights)
+{
+    return takt_max(total * tenant->weight / weights, 1);
+}
+
+/* A tenant's tag after its turn. */
+static int64_t tag_after(const takt_tenant *tenant, int unit, int64_t total, int64_t weights)
+{
+    return tenant->tag + takt_min(turn_of(tenant, total, weights), tenant->wanting.of[unit]) *
+                             TAKT_TENANT_STEP / tenant->weight;
+}
+
+/* The tenant whose tag is the lower one after its turn goes first: one that wants little does not
+ * wait for whole turns of others. Of equal ones it is the one that came last. */
+static bool goes_before(const takt_ledger *ledger, int a, int b, int unit, int64_t total,
+                        int64_t weights)
+{
+    int64_t left = tag_after(&ledger->tenants[a], unit, total, weights);
+    int64_t right = tag_after(&ledger->tenants[b], unit, total, weights);
+
+    return left < right || (left == right && a > b);
+}
+
+/* What is left to a tenant by one that it goes before: a turn, or what it was given less, up to two
+ * turns. */
+static int64_t left_to(const takt_ledger *ledger, const takt_tenant *tenant, int64_t tag, int unit,
+                       int64_t total, int64_t weights)
+{
+    int64_t turn = turn_of(tenant, total, weights), less = takt_max(tag - tenant->tag, 0);
+    int64_t behind = less / TAKT_TENANT_STEP * tenant->weight +
+                     less % TAKT_TENANT_STEP * tenant->weight / TAKT_TENANT_STEP;
+
+    return takt_min(takt_max(takt_max(turn, takt_min(behind, 2 * turn)),
+                             needed_by(&ledger->line[tenant->head], unit)),
+                    tenant->wanting.of[unit]);
+}
+
+/* What is left to all tenants that go before this one. */
+static int64_t left_to_others(const takt_ledger *ledger, int index, int unit, int64_t total,
+                              int64_t weights)
+{
+    const takt_tenant *mine = &ledger->tenants[index];
+    int64_t left = 0;
+
+    for (int i = 0; i < ledger->tenant_count; i++) {
+        const takt_tenant *tenant = &ledger->tenants[i];
+        if (i == index || tenant->priority != mine->priority || tenant->places == 0 ||
+            !goes_before(ledger, i, index, unit, total, weights))
+            continue;
+        left += left_to(ledger, tenant, mine->tag, unit, total, weights);
+    }
+    return left;
+}
+
+/* What each process behind a tenant's places may take in one turn. */
+static int64_t share_of(const takt_tenant *tenant, int64_t total, int64_t weights)
+{
+    int64_t processes = tenant->places > 1 ? takt_max(tenant->processes, 1) : 1;
+
+    return takt_max(turn_of(tenant, total, weights) / processes, 1);
+}
+
+takt_tenant_turn takt_tenants_turn(const takt_ledger *ledger, int at, int unit, int64_t total)
+{
+    const takt_place *me = &ledger->line[at], *head = NULL;
+    const takt_tenant *mine = tenant_of(ledger, at);
+    int64_t weights = rivals_of(ledger, mine->priority, -1).weights;
+    int64_t before = 0, shares = 0, need = 0, ahead;
+    takt_tenant_turn turn = {.share = share_of(mine, total, weights),
+                             .shares = mine->places > 1 ? takt_line_shares(me) : 1};
+
+    for (int i = 0; i < at; i++) {
+        if (ledger->line[i].tenant != me->tenant || ledger->line[i].aside)
+            continue;
+        head = head ? head : &ledger->line[i];
+        before++;
+        shares += takt_line_shares(&ledger->line[i]);
+    }
+    need = head ? needed_by(head, unit) : 0;
+    ahead =
+        shares * turn.share + (head ? takt_line_shares(head) * takt_max(need - turn.share, 0) : 0);
+    turn.ahead = left_to_others(ledger, me->tenant - 1, unit, total, weights) +
+                 takt_min(ahead, mine->wanting.of[unit] - wanted_by(me, unit));
+    turn.first = head ? need + before - 1 : 0; /* the order of tenants may change */
+    return turn;
+}
+
+bool takt_tenants_precede(const takt_ledger *ledger, int i, int at)
+{
+    const takt_place *other = &ledger->line[i], *place = &ledger->line[at];
+    int64_t left, right;
+
+    if (other->priority != place->priority)
+        return other->priority < place->priority;
+    if (other->tenant == place->tenant)
+        return i < at;
+    left = tenant_of(ledger, i)->tag;
+    right = tenant_of(ledger, at)->tag;
+    return left < right || (left == right && other->tenant > place->tenant);
+}
+
+int takt_tenants_first(const takt_ledger *ledger)
+{
+    int first = ledger->line_count;
+
+    for (int at = 0; at < ledger->line_count; at++)
+        if (!ledger->line[at].aside &&
+            (first == ledger->line_count || takt_tenants_precede(ledger, at, first)))
+            first = at;
+    return first;
+}
+
+/* ---- permits --------------------------------------------------------------------------------- */
+
+void takt_tenants_wake(const takt_ledger *ledger, uint64_t claimer, takt_award *award)
+{
+    int64_t free = takt_holders_free(ledger), concurrency = ledger->numbers->concurrency;
+    int64_t ahead[TAKT_TENANTS_MAX], before[TAKT_TENANTS_MAX], urgent = 0, same = 0;
+    int priority = -1;
+
+    takt_tenants_count(ledger);
+    for (int i = 0; i < ledger->tenant_count; i++) {
+        before[i] = 0;
+        ahead[i] = -1;
+    }
+    for (int at = 0; at < ledger->line_count && free > urgent; at++) {
+        const takt_place *place = &ledger->line[at];
+        const takt_tenant *mine = tenant_of(ledger, at);
+        int index = place->tenant - 1;
+        int64_t weights, kept;
+        if (place->priority != priority) {
+            urgent += same;
+            same = 0;
+            priority = place->priority;
+        }
+        if (place->aside)
+            continue;
+        same += place->wanting;
+        weights = rivals_of(ledger, priority, -1).weights;
+        kept = before[index] * share_of(mine, concurrency, weights);
+        before[index] += takt_line_shares(place);
+        if (!place->lacking || place->worker == claimer)
+            continue;
+        if (ahead[index] < 0)
+            ahead[index] = left_to_others(ledger, index, TAKT_UNIT_TOKENS, concurrency, weights);
+        kept = takt_min(kept, mine->wanting.of[TAKT_UNIT_TOKENS] - place->wanting);
+        if (free - urgent - ahead[index] > kept)
+            takt_wakes_add(award, place);
+    }
+}
+
+/* ---- for people ------------------------------------------------------------------------------ */
+
+static int64_t waiters_of(const takt_ledger *ledger, int index)
+{
+    int64_t waiting = 0;
+
+    for (int at = 0; at < ledger->line_count; at++)
+        waiting += ledger->line[at].tenant == index + 1 ? ledger->line[at].waiting : 0;
+    return waiting;
+}
+
+int takt_tenants_tell(const takt_ledger *ledger, takt_tenant_standing *told, int max)
+{
+    int count = 0;
+
+    for (int i = 0; i < ledger->tenant_count; i++) {
+        const takt_tenant *tenant = &ledger->tenants[i];
+        takt_tenant_standing one = {.weight = tenant->weight, .since_us = tenant->since_us};
+        int at = 0;
+        one.waiting = waiters_of(ledger, i);
+        if (one.waiting == 0)
+            continue;
+        takt_tenant_read(tenant->name, one.name);
+        while (at < count && strcmp(told[at].name, one.name) != 0)
+            at++;
+        if (at < count) { /* it waits with another priority, too */
+            told[at].waiting += one.waiting;
+            told[at].since_us = takt_min(told[at].since_us, one.since_us);
+        } else if (count < max) {
+            told[count++] = one;
+        }
+    }
+    return count;
+}

@@ -1,0 +1,86 @@
+/*
+ * tenants.h: the tenants of a ledger whose limit has `fair: tenant`, and whose turn it is.
+ *
+ * A worker that has work of several tenants claims for each of them as a worker of its own, under a
+ * number that is made of its own and the tenant's name.  So places, holders and awards are as in
+ * any ledger.  A place also names its tenant, and the tenants of a priority take turns.  Tokens
+ * given add to a tenant's tag, divided by its weight; first goes the one whose tag is the lowest
+ * after its turn (start-time fair queueing, by turns).  The places of a tenant take turns as
+ * workers do without tenants.
+ *
+ * Only differences of tags count, so the lowest tag of a priority is always 0.  A tenant that
+ * comes, or comes back, begins with tag 0 at least: it saves nothing while it has no waiters.
+ *
+ * A ledger has tenants from the first claim that names one until nobody waits.  One without tenants
+ * calls nothing of this file.
+ */
+#ifndef TAKT_CORE_TENANTS_H
+#define TAKT_CORE_TENANTS_H
+
+#include "core/ledger.h"
+
+/* What a token adds to the tag of a tenant of weight 1. */
+#define TAKT_TENANT_STEP (INT64_C(1) << 20)
+
+/* A tenant of which others were given much more has not used its turns: what it may catch up with
+ * is that many. */
+#define TAKT_TENANT_TURNS 4
+
+/* The number under which a worker claims for a tenant.  For "" and NULL it is the worker's own. */
+uint64_t takt_tenant_worker(uint64_t worker, const char *tenant);
+
+/* Encodes a name for a ledger's text and for script calls; returns its length.  Blanks, control
+ * characters, `%` and `;` become %20 and so on. */
+size_t takt_tenant_write(const char *name, char text[TAKT_TENANT_TEXT_MAX + 1]);
+
+/* Decodes a name; what no name has becomes `?`. */
+void takt_tenant_read(const char *text, char name[TAKT_TENANT_SIZE_MAX + 1]);
+
+/* Call before a claim changes the line: each priority of its wants gets its tenant.  False: there
+ * are too many tenants, and the claim cannot stand in line. */
+bool takt_tenants_join(takt_ledger *ledger, int64_t now_us, const takt_claim *claim);
+
+/* Call after the claim's places are in line: these name their tenants. */
+void takt_tenants_assign(takt_ledger *ledger, const takt_claim *claim);
+
+/* Counts what was given to a place. */
+void takt_tenants_charge(takt_ledger *ledger, int at, int64_t tokens);
+
+/* Work of a tenant has used so many tokens more than it was charged for, or less (below 0), at most
+ * TAKT_SETTLED_MAX of them.  While nobody waits this has no effect.  A tenant that does not wait
+ * owes, but saves nothing.  What it owes is paid up to TAKT_TENANT_TURNS. */
+void takt_tenants_correct(takt_ledger *ledger, int64_t now_us, const char *name, int priority,
+                          int64_t weight, int64_t tokens);
+
+/* Drops tenants that neither wait nor were given more than others, and lowers the tags.  Call when
+ * places have gone. */
+void takt_tenants_settle(takt_ledger *ledger);
+
+/* The changes that time brings, after those of the line: sets aside late heads of tenants. */
+void takt_tenants_tidy(takt_ledger *ledger, int64_t now_us);
+
+/* The situation of a place in one unit, of which a lookahead has `total`. */
+typedef struct takt_tenant_turn {
+    int64_t share;  /* what a turn may take for each process of the worker */
+    int64_t shares; /* that are left of this turn */
+    int64_t ahead;  /* what is left to the places of its priority that go before it */
+    int64_t first;  /* what those of its tenant want in any case */
+} takt_tenant_turn;
+
+/* Call takt_tenants_count before, after each change of the line. */
+takt_tenant_turn takt_tenants_turn(const takt_ledger *ledger, int at, int unit, int64_t total);
+void takt_tenants_count(const takt_ledger *ledger);
+
+/* Whether the place i, which is not aside, goes before the place `at`. */
+bool takt_tenants_precede(const takt_ledger *ledger, int i, int at);
+
+/* The first place that is not aside; line_count: none. */
+int takt_tenants_first(const takt_ledger *ledger);
+
+/* Wakes the workers that lack a permit and would get one now (award.h). */
+void takt_tenants_wake(const takt_ledger *ledger, uint64_t claimer, takt_award *award);
+
+/* Tells up to `max` tenants that have waiters, each once; returns their number. */
+int takt_tenants_tell(const takt_ledger *ledger, takt_tenant_standing *told, int max);
+
+#endif

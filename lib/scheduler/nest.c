@@ -1,0 +1,171 @@
+/*
+ * nest.c: see nest.h.
+ */
+#include "scheduler/nest.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "core/tenants.h"
+
+#define ID_SIZE (TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX)
+
+/* ---- which work is nested -------------------------------------------------------------------- */
+
+static bool counts_cost(const takt_numbers *numbers)
+{
+    for (int i = 0; i < numbers->rule_count; i++)
+        if (numbers->rules[i].unit == TAKT_UNIT_TOKENS)
+            return true;
+    return false;
+}
+
+static bool suits(const takt_limit *limit, bool outermost)
+{
+    const takt_numbers *numbers = &limit->numbers;
+
+    if (limit->mode != TAKT_MODE_ENFORCE || limit->access != TAKT_ACCESS_LIMITED ||
+        takt_numbers_count_more(numbers))
+        return false;
+    return outermost || (numbers->rule_count > 0 && numbers->concurrency == 0 &&
+                         numbers->max_waiting == 0 && limit->fair == TAKT_FAIR_WORKER);
+}
+
+int32_t takt_chain_cost(const takt_chain *chain)
+{
+    for (int i = 0; i < chain->count; i++)
+        if (counts_cost(&chain->limits[i]->numbers))
+            return (int32_t)chain->costs[i];
+    return (int32_t)chain->costs[chain->count - 1];
+}
+
+bool takt_chain_is_nested(const takt_chain *chain)
+{
+    for (int i = 0; i < chain->count; i++)
+        if (!suits(chain->limits[i], i + 1 == chain->count) ||
+            (counts_cost(&chain->limits[i]->numbers) && chain->costs[i] != takt_chain_cost(chain)))
+            return false;
+    return chain->count > 1;
+}
+
+/* ---- the inner limits of a queue ------------------------------------------------------------- */
+
+static size_t write_id(char id[ID_SIZE], const takt_limit *limit, const char *key)
+{
+    size_t name_size = strlen(limit->name), key_size = strlen(key);
+
+    memcpy(id, limit->name, name_size + 1);
+    memcpy(id + name_size + 1, key, key_size);
+    return name_size + 1 + key_size;
+}
+
+static takt_inner_ledger *find(const takt_scheduler *scheduler, const char *id, size_t size)
+{
+    takt_entry *entry = takt_table_find(&scheduler->inner, id, size);
+
+    return entry ? TAKT_HOLDER(entry, takt_inner_ledger, entry) : NULL;
+}
+
+/* The ledger of an inner limit, made if necessary; NULL: no memory. */
+static takt_inner_ledger *ledger_at(takt_scheduler *scheduler, const takt_limit *limit,
+                                    const char *key)
+{
+    char id[ID_SIZE];
+    size_t size = write_id(id, limit, key);
+    takt_inner_ledger *ledger = find(scheduler, id, size);
+
+    if (ledger)
+        return ledger;
+    ledger = calloc(1, sizeof *ledger + size);
+    if (!ledger)
+        return NULL;
+    memcpy(ledger->id, id, size);
+    ledger->entry.key = ledger->id;
+    ledger->entry.size = size;
+    takt_list_init(&ledger->queues);
+    takt_table_add(&scheduler->inner, &ledger->entry);
+    return ledger;
+}
+
+/* The subject of a chain: its keys, the innermost first, and the name of a limit that has no key.
+ * A hash replaces a text that is too long. */
+static void name_subject(char subject[TAKT_TENANT_SIZE_MAX + 1], const takt_chain *chain)
+{
+    uint64_t hash = 0;
+    size_t used = 0;
+
+    for (int i = 0; i + 1 < chain->count; i++) {
+        const char *part = chain->keys[i][0] ? chain->keys[i] : chain->limits[i]->name;
+        hash = takt_tenant_worker(hash, part);
+        if (used <= TAKT_TENANT_SIZE_MAX)
+            used += (size_t)snprintf(subject + used, TAKT_TENANT_SIZE_MAX + 1 - used, "%s%s",
+                                     i > 0 ? "/" : "", part);
+    }
+    if (used > TAKT_TENANT_SIZE_MAX)
+        snprintf(subject, TAKT_TENANT_SIZE_MAX + 1, "#%016" PRIx64, hash);
+}
+
+int takt_nest_join(takt_scheduler *scheduler, takt_queue *queue, const takt_chain *chain,
+                   const char *const *keys)
+{
+    takt_nest *nest = calloc(1, sizeof *nest);
+
+    if (!nest)
+        return TAKT_E_NOMEM;
+    queue->nest = nest;
+    name_subject(nest->subject, chain);
+    while (nest->count + 1 < chain->count) {
+        takt_inner *inner = &nest->inner[nest->count];
+        takt_inner_ledger *ledger =
+            ledger_at(scheduler, chain->limits[nest->count], keys[nest->count]);
+        if (!ledger)
+            return TAKT_E_NOMEM; /* takt_nest_leave frees the others */
+        *inner = (takt_inner){chain->limits[nest->count], keys[nest->count], queue, ledger, {0}};
+        takt_list_append(&ledger->queues, &inner->link);
+        nest->count++;
+    }
+    return 0;
+}
+
+void takt_nest_leave(takt_scheduler *scheduler, takt_queue *queue)
+{
+    for (int i = 0; queue->nest && i < queue->nest->count; i++) {
+        takt_inner *inner = &queue->nest->inner[i];
+        takt_inner_ledger *ledger = inner->ledger;
+        ledger->alone -= queue->loss.alone;
+        takt_list_remove(&inner->link);
+        if (!takt_list_empty(&ledger->queues))
+            continue;
+        takt_table_remove(&scheduler->inner, &ledger->entry);
+        free(ledger->share);
+        free(ledger);
+    }
+}
+
+takt_queue *takt_nest_next(takt_scheduler *scheduler, const takt_limit *limit, const char *key,
+                           const takt_queue *before)
+{
+    char id[ID_SIZE];
+    takt_inner_ledger *ledger = find(scheduler, id, write_id(id, limit, key));
+    const takt_link *next;
+
+    if (!ledger)
+        return NULL;
+    next = ledger->queues.next;
+    for (int i = 0; before && i < before->nest->count; i++)
+        if (before->nest->inner[i].ledger == ledger)
+            next = before->nest->inner[i].link.next;
+    return next != &ledger->queues ? TAKT_HOLDER(next, takt_inner, link)->queue : NULL;
+}
+
+uint64_t takt_nest_worker(const takt_nest *nest, uint64_t worker)
+{
+    for (int i = 0; i < nest->count; i++) {
+        worker = takt_tenant_worker(worker, nest->inner[i].limit->name);
+        worker = takt_tenant_worker(worker, nest->inner[i].key);
+    }
+    return worker;
+}

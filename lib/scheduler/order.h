@@ -1,0 +1,35 @@
+/*
+ * order.h: whose turn it is among the queues of tenants.
+ *
+ * Queues whose waiters need slots take turns, by the priority of their most urgent waiter, then in
+ * order.  The first TAKT_TURNS_IN_LINE of them may stand in the ledger's line; the others wait here
+ * until one of those was served or has left.  So a claim of a worker with 10,000 tenants costs what
+ * one with 32 costs.  Which of those in line is served the ledger decides.  While the store is lost
+ * all tenants share one pace (loss.h), and the first in turn has its next slot.
+ *
+ * A queue of nested work whose inner limits let nothing start soon is parked: it leaves its place
+ * to others, and comes into turn again at the end when its time has come.
+ */
+#ifndef TAKT_SCHEDULER_ORDER_H
+#define TAKT_SCHEDULER_ORDER_H
+
+#include "scheduler/turns.h"
+
+/* At a pass: the queue comes into turn when its waiters need slots, and leaves when they do not. */
+void takt_order_review(takt_scheduler *scheduler, takt_queue *queue);
+
+/* No waiter of that priority or a less urgent one comes into turn before that, by the local clock;
+ * or any may again. */
+void takt_order_park(takt_queue *queue, int priority, int64_t until_us);
+void takt_order_unpark(takt_scheduler *scheduler, takt_queue *queue);
+
+/* The queue was served: its next turn comes after those of its priority. */
+void takt_order_served(takt_scheduler *scheduler, takt_queue *queue);
+
+/* Without the store: whether the next slot of the shared pace is for this queue; and that it has
+ * started one waiter with it.  A turn has as many starts as the tenant's weight. */
+bool takt_order_is_first(const takt_queue *queue);
+bool takt_order_wait(const takt_queue *queue); /* whether any tenant has waiters that need slots */
+void takt_order_started(takt_scheduler *scheduler, takt_queue *queue);
+
+#endif

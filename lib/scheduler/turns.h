@@ -1,0 +1,63 @@
+/*
+ * turns.h: the queues of one limit and key with `fair: tenant`, one for each tenant, which take
+ * turns.  So do those of nested work, one for each subject (nest.h).  order.h decides whose turn it
+ * is.
+ */
+#ifndef TAKT_SCHEDULER_TURNS_H
+#define TAKT_SCHEDULER_TURNS_H
+
+#include "scheduler/scheduler.h"
+
+#define TAKT_TURNS_IN_LINE 32
+
+typedef struct takt_turns {
+    takt_entry entry;                 /* the limit's name, a NUL, the key */
+    takt_link queues;                 /* takt_turn.all */
+    takt_link order[TAKT_PRIORITIES]; /* takt_turn.link, of those with waiters that need slots */
+    int standing[TAKT_PRIORITIES];    /* how many of each may stand in line */
+    int standing_count;
+    int in_line;    /* queues of which the ledger has waiters */
+    int alone;      /* queues that are served without the store */
+    takt_pace pace; /* of all of them: loss.c */
+    char id[];
+} takt_turns;
+
+/* Whether the queue's waiters have to wait here for their turn in the line. */
+static inline bool takt_turns_hold_up(const takt_queue *queue)
+{
+    return queue->turn && !queue->turn->stands;
+}
+
+/* For whom a queue claims; NULL: it has no tenants.  A limit without `fair` keeps the tenants that
+ * its waiters came with, until nothing waits for them. */
+static inline const char *takt_turns_tenant(const takt_queue *queue)
+{
+    bool has_tenant =
+        queue->nest ||
+        (queue->turn && (queue->turn->tenant[0] || queue->limit->fair != TAKT_FAIR_WORKER));
+
+    return has_tenant ? queue->turn->tenant : NULL;
+}
+
+/* Whether the ledger has waiters of the queue from now on; before awarded.in_line says so. */
+static inline void takt_turns_count(takt_queue *queue, bool in_line)
+{
+    if (queue->turn)
+        queue->turn->of->in_line += in_line - (queue->awarded.in_line != 0);
+}
+
+/* A queue of a limit and key (`id`) takes turns from now on, as that of a tenant, whose name stays
+ * where it is; false: no memory. */
+bool takt_turns_join(takt_scheduler *scheduler, const char *id, size_t size, takt_queue *queue,
+                     const char *tenant);
+void takt_turns_leave(takt_scheduler *scheduler, takt_queue *queue);
+
+/* The queue's claims state its waiters no longer. */
+void takt_turns_step_back(takt_turn *turn);
+
+/* The queue of a named tenant or of nested work after `before`; the first one if that is no such
+ * queue.  NULL: no more. */
+takt_queue *takt_turns_next(takt_scheduler *scheduler, const char *id, size_t size,
+                            const takt_queue *before);
+
+#endif

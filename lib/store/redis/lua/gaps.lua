@@ -1,0 +1,236 @@
+-- gaps.lua: slots of the paced rule that were passed over, because an inner limit puts off the next slot
+-- (core/gaps.c). The table,
+-- limit.gaps, is made only if the ledger may have gaps. The runs are ledger.gaps, each with `us`, `parts` and `count`.
+-- needs: limit
+
+if inner_keys or stored and stored:find(';v', 1, true) then
+    local gaps
+    gaps = {
+        -- The only paced rule beside the brake; nil: there is none, or more than one.
+        find_rule = function(rules)
+            local found
+            for _, one in ipairs(rules) do
+                if one ~= limit.brake and one.algorithm == rule.made.g then
+                    if found or (one.unit or 0) > 0 then
+                        return nil
+                    end
+                    found = one
+                end
+            end
+            return found
+        end,
+
+        -- The rule whose slots are passed over; nil: there are no gaps at present. A block's pace adds nothing to a
+        -- rule without a burst.
+        rule = function()
+            local one, braked = gaps.find_rule(limit.rules), limit.brake
+            local is_pace = braked and braked.algorithm ~= rule.made.g
+            return (not braked or is_pace and one == limit.rules[1] and one.burst == 1) and one or nil
+        end,
+
+        slot_of = function(run, i)
+            local one = gaps.rule()
+            local parts = run.parts + i * one.interval_parts
+            local part = parts % one.tokens
+            return run.us + i * one.interval_us + (parts - part) / one.tokens, part
+        end,
+
+        -- How many emission intervals fit between two instants; -1: none.
+        intervals_between = function(us, parts, till)
+            local one = gaps.rule()
+            if till < us or till == us and parts > 0 then
+                return -1
+            end
+            return math.min((numbers.divide(till - us, one.tokens, -parts, one.span)), TAKT_GAP_MAX)
+        end,
+
+        -- How many slots of a run are not later than that.
+        count_until = function(run, till)
+            return math.min(gaps.intervals_between(run.us, run.parts, till) + 1, run.count)
+        end,
+
+        -- Drops the first slots of a run.
+        skip = function(at, count)
+            local run = ledger.gaps[at]
+            run.us, run.parts = gaps.slot_of(run, count)
+            run.count = run.count - count
+            if run.count <= 0 then
+                table.remove(ledger.gaps, at)
+            end
+        end,
+
+        tidy = function()
+            local runs, one = ledger.gaps, gaps.rule()
+            local last = runs[#runs]
+            if not last then
+                return
+            elseif one then
+                local us, parts = gaps.slot_of(last, last.count - 1)
+                if us < one.us or us == one.us and parts < one.parts then
+                    for at = #runs, 1, -1 do
+                        local past = gaps.count_until(runs[at], ledger.now - 1)
+                        if past > 0 then
+                            gaps.skip(at, past)
+                        end
+                    end
+                    return
+                end
+            end
+            ledger.gaps = {}
+        end,
+
+        -- Before a token is taken at t: keeps the slots from `from` on that the rule passes over.
+        pass_over = function(from, t)
+            local runs, one = ledger.gaps, gaps.rule()
+            if not one or #runs == TAKT_GAPS_MAX then
+                return
+            end
+            local us, parts = one.us, one.parts
+            if us < from then
+                us, parts = from, 0
+            end
+            local count = gaps.intervals_between(us, parts, t)
+            if count > 0 then
+                runs[#runs + 1] = { us = us, parts = parts, count = count }
+            end
+        end,
+
+        count = function(from, till)
+            local count = 0
+            for _, run in ipairs(till >= from and ledger.gaps or {}) do
+                count = count + gaps.count_until(run, till) - gaps.count_until(run, from - 1)
+            end
+            return count
+        end,
+
+        -- The n-th gap from `from` on; NEVER: there are fewer.
+        nth = function(from, n)
+            for _, run in ipairs(ledger.gaps) do
+                local before = gaps.count_until(run, from - 1)
+                if n <= run.count - before then
+                    local us, parts = gaps.slot_of(run, before + n - 1)
+                    return parts > 0 and us + 1 or us
+                end
+                n = n - run.count + before
+            end
+            return NEVER
+        end,
+
+        -- Uses the first gap from `from` on. Without space for two runs, the slots of the run before it are lost.
+        use = function(from)
+            local runs, at = ledger.gaps, 1
+            while gaps.count_until(runs[at], from - 1) == runs[at].count do
+                at = at + 1
+            end
+            local run, before = runs[at], gaps.count_until(runs[at], from - 1)
+            if before > 0 and before + 1 < run.count and #runs < TAKT_GAPS_MAX then
+                table.insert(runs, at, { us = run.us, parts = run.parts, count = before })
+                gaps.skip(at + 1, before + 1)
+            elseif before > 0 and before + 1 == run.count then
+                run.count = before
+            else
+                gaps.skip(at, before + 1)
+            end
+        end,
+
+        -- limit.room() with the gaps.
+        room = function(from, till)
+            local tokens, others = limit.room(from, till)
+            if ledger.gaps[1] then
+                local count, unit = gaps.count(from, till), gaps.rule().unit
+                if unit then
+                    others[unit] = others[unit] + count
+                else
+                    tokens = tokens + count
+                end
+            end
+            return tokens, others
+        end,
+
+        -- limit.due() with the gaps.
+        due = function(from, tokens, others)
+            local count = ledger.gaps[1] and gaps.count(from, TAKT_EXACT_MAX) or 0
+            if count > 0 then
+                local unit, left = gaps.rule().unit, {}
+                local n = unit and others[unit] or not unit and tokens or 1
+                if n <= count then
+                    return gaps.nth(from, math.max(n, 1))
+                end
+                for one, amount in pairs(others or {}) do
+                    left[one] = amount
+                end
+                left[unit or 'tokens'], others = n - count, others and left
+                tokens = unit and tokens or n - count
+            end
+            return limit.due(from, tokens, others)
+        end,
+
+        -- The first gap from an instant on at which the other rules give a request; NEVER: none.
+        earliest = function(from, cost, more)
+            local one = gaps.rule()
+            if not ledger.gaps[1] or (one.unit and 1 or cost) ~= 1 then
+                return NEVER
+            end
+            for _ = 1, TAKT_GAPS_MAX do
+                local at = from ~= NEVER and gaps.nth(from, 1) or NEVER
+                from = at
+                for _, other in ipairs(limit.rules) do
+                    if other ~= one and other ~= limit.brake and from ~= NEVER then
+                        from = debts.earliest(other, from, other.unit and limit.part(other.unit, 1, more) or cost)
+                    end
+                end
+                if from == at then
+                    return at
+                end
+            end
+            return NEVER
+        end,
+
+        -- Uses the gap at an instant: the other rules count it.
+        take = function(at, cost, more)
+            local one = gaps.rule()
+            gaps.use(at)
+            for _, other in ipairs(limit.rules) do
+                if other ~= one and other ~= limit.brake then
+                    other.algorithm.commit(other, at, other.unit and limit.part(other.unit, 1, more) or cost)
+                end
+            end
+        end,
+
+        -- When all rules let a request start that may start at `due` by its inner limits, and whether that is a gap.
+        slot_from = function(due, cost, more)
+            local at, gap_at = limit.earliest(due, cost, more), gaps.earliest(due, cost, more)
+            return math.min(at, gap_at), gap_at < at
+        end,
+
+        -- Reads "US,PARTS,COUNT[,US,PARTS,COUNT]..." under the rule of the text that has gaps. False: the text is
+        -- malformed.
+        read = function(told, one)
+            local at, runs = 1, {}
+            if not one then
+                return false
+            end
+            repeat
+                local us, parts, count, stop = told:match('^(%d+),(%d+),(%d+),?()', at)
+                us, parts, count = tonumber(us), tonumber(parts), tonumber(count)
+                if not us or us < 1 or us > TAKT_EXACT_MAX or parts >= one.tokens or count < 1
+                    or count > TAKT_GAP_MAX or #runs == TAKT_GAPS_MAX
+                    or count > math.floor((TAKT_EXACT_MAX - us) / (one.interval_us + 1)) then -- an instant at its end
+                    return false
+                end
+                runs[#runs + 1], at = { us = us, parts = parts, count = count }, stop
+            until at > #told
+            ledger.gaps = runs
+            return told:sub(-1) ~= ','
+        end,
+
+        write = function()
+            local told = {}
+            for i, run in ipairs(ledger.gaps) do
+                told[i] = string.format('%.0f,%.0f,%.0f', run.us, run.parts, run.count)
+            end
+            return told[1] and ';v' .. table.concat(told, ',') or ''
+        end,
+    }
+    limit.gaps, ledger.gaps = gaps, {}
+end

@@ -1,0 +1,661 @@
+-- tenants.lua: the tenants of a ledger and their places (core/tenants.c). The ledger's text has both at its end, as in
+-- every store, so the keys of the line are not used. The table is made only if the ledger has tenants, or the claim
+-- names one. `line` is then tenants.line, which has what the other pieces use of it; it counts as lost, so these do not
+-- read the keys.
+--
+-- A place refers to its tenant. The claimer's places are among `places` except from line.count to line.put_back.
+-- needs: wakes
+
+if (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';p', 1, true) then
+    local ends = stored and stored:find(';p', 1, true) or #(stored or '') + 1
+
+    tenants = {
+        head = stored and stored:sub(1, ends - 1), -- the text without tenants and places
+        tail = stored and stored:sub(ends) or '',
+        name = nil, -- the claim's, as in the text; nil: it names none
+        weight = 1,
+        client = '0', -- the worker to wake
+        worker = nil, -- the claimer
+        list = {},
+        places = {}, -- by priority and turn
+        emptied = false, -- the keys of the line are to be deleted
+
+        -- Reads what the claim says behind its waiters: @WEIGHT,CLIENT,NAME. Returns what stands before it.
+        split = function(told)
+            local before, weight, client, name = told:match('^([^@]*)@(%d+),(%x+),(.*)$')
+            if before then
+                tenants.name, tenants.client = name, client
+                tenants.weight = math.min(math.max(tonumber(weight), 1), TAKT_TENANT_WEIGHT_MAX)
+            end
+            return before or told
+        end,
+
+        -- False: the text is malformed. What an earlier claim of the same call has written need not be read.
+        read = function()
+            local written = KEYS.written
+            if written and written.tail == tenants.tail then
+                tenants.list, tenants.places, written.tail = written.list, written.places, nil
+                return true
+            end
+            local tail, at, list, places = tenants.tail, 1, tenants.list, tenants.places
+            local priority, weight, tag, since, name, stop = tail:match('^;p(%d),(%d+),(%d+),(%d+),([^;]*)()')
+            while priority do
+                local one = tenants.add(tonumber(priority), name, tonumber(since))
+                one.weight, one.tag, at = tonumber(weight), tonumber(tag), stop
+                if one.weight < 1 or one.weight > TAKT_TENANT_WEIGHT_MAX or one.tag > TAKT_EXACT_MAX / 2
+                    or one.since > TAKT_EXACT_MAX or #name > TAKT_TENANT_TEXT_MAX or #list > TAKT_TENANTS_MAX then
+                    return false
+                end
+                priority, weight, tag, since, name, stop = tail:match('^;p(%d),(%d+),(%d+),(%d+),([^;]*)()', at)
+            end
+            while at <= #tail do
+                local place = tenants.read_place(at)
+                if not place then
+                    return false
+                end
+                places[#places + 1], at = place, place.stop
+            end
+            return true
+        end,
+
+        read_place = function(at)
+            local worker, seq, priority, turn, wanting, need, waiting, again, expires, weight, left, former, aside,
+                foremost, lacks, index, client, holds, held_back, stop =
+                tenants.tail:match('^;w(%x+),(%d+),(%d),(%d+),(%d+),(%d+),(%d+),(%d+),(%d+)' .. WEIGHTS .. FORMER
+                    .. ',?(a?)(f?)(p?)@(%d+),(%x+)(,?)(%d*)()', at)
+            local tenant = worker and tenants.list[tonumber(index)]
+            held_back = holds == ',' and (tonumber(held_back) or 0)
+            return tenant and tenant.priority == tonumber(priority)
+                and not (held_back and (held_back < 1 or held_back > tonumber(waiting))) and {
+                worker = worker,
+                seq = tonumber(seq),
+                priority = tonumber(priority),
+                turn = tonumber(turn),
+                wanting = tonumber(wanting),
+                need = tonumber(need),
+                waiting = tonumber(waiting),
+                held_back = held_back or 0,
+                again = tonumber(again),
+                expires = tonumber(expires),
+                weight = tonumber(weight) or 1,
+                left = tonumber(left) or 0,
+                former = tonumber(former) or 0,
+                aside = aside ~= '',
+                foremost = foremost ~= '',
+                lacking = lacks ~= '',
+                tenant = tenant,
+                client = client,
+                stop = stop,
+            }
+        end,
+
+        encode = function()
+            local parts, digits_of = {}, numbers.digits
+            for i, one in ipairs(tenants.list) do
+                one.index = i
+                parts[#parts + 1] = ';p' .. one.priority .. ',' .. digits_of(one.weight) .. ',' .. digits_of(one.tag)
+                    .. ',' .. digits_of(one.since) .. ',' .. one.name
+            end
+            for _, place in ipairs(parts[1] and tenants.places or {}) do
+                local marks = (place.aside and 'a' or '') .. (place.foremost and 'f' or '')
+                    .. (place.lacking and 'p' or '')
+                parts[#parts + 1] = ';w' .. place.worker .. ',' .. digits_of(place.seq) .. ',' .. place.priority .. ','
+                    .. digits_of(place.turn) .. ',' .. digits_of(place.wanting) .. ',' .. digits_of(place.need) .. ','
+                    .. digits_of(place.waiting) .. ',' .. digits_of(place.again) .. ',' .. digits_of(place.expires)
+                    .. (place.weight > 1 and '*' .. digits_of(place.weight) or '')
+                    .. (place.left > 0 and '+' .. digits_of(place.left) or '')
+                    .. (place.former > 0 and '-' .. digits_of(place.former) or '')
+                    .. (marks ~= '' and ',' .. marks or '') .. '@' .. place.tenant.index .. ',' .. place.client
+                    .. (place.held_back > 0 and ',' .. digits_of(place.held_back) or '')
+            end
+            local tail = table.concat(parts)
+            if KEYS.written then
+                tenants.note(KEYS.written, tail)
+            end
+            return tail
+        end,
+
+        -- Notes what read() would get from that text: the claimer's places have more fields.
+        note = function(written, tail)
+            written.tail, written.list, written.places = tail, tenants.list, tenants.places
+            for i, place in ipairs(tenants.places) do
+                if place.worker == tenants.worker then
+                    written.places[i] = { worker = place.worker, seq = place.seq, priority = place.priority,
+                        turn = place.turn, wanting = place.wanting, need = place.need, waiting = place.waiting,
+                        held_back = place.held_back, again = place.again, expires = place.expires,
+                        weight = place.weight, left = place.left, former = place.former, aside = place.aside,
+                        foremost = place.foremost, lacking = place.lacking, tenant = place.tenant,
+                        client = place.client }
+                end
+            end
+        end,
+
+        reset = function()
+            tenants.list, tenants.places = {}, {}
+        end,
+
+        -- The tenant of a priority; nil: it is not there.
+        find = function(priority, name)
+            for _, one in ipairs(tenants.list) do
+                if one.priority == priority and one.name == name then
+                    return one
+                end
+            end
+        end,
+
+        add = function(priority, name, since)
+            local list = tenants.list
+            list[#list + 1] = { name = name, priority = priority, weight = 1, tag = 0, since = since, index = #list + 1,
+                wanting = 0, asking = 0, places = 0, processes = 0, all = 0 }
+            return list[#list]
+        end,
+
+        -- The places, and those of the claimer if they are not among them.
+        each = function(own)
+            local i, priority, places = 0, -1, tenants.places
+            return function()
+                i = i + 1
+                if places[i] then
+                    return places[i]
+                end
+                while own and priority < 9 do
+                    priority = priority + 1
+                    if own[priority] then
+                        return own[priority]
+                    end
+                end
+            end
+        end,
+
+        -- takt_tenants_count. `own`: the claimer's places if they are not among the places.
+        count = function(own)
+            for _, one in ipairs(tenants.list) do
+                one.wanting, one.asking, one.places, one.processes, one.all, one.head = 0, 0, 0, 0, 0, nil
+            end
+            for place in tenants.each(own) do
+                local one = place.tenant
+                one.all = one.all + 1
+                if not place.aside then
+                    one.wanting, one.asking = one.wanting + place.wanting, one.asking + wanted_by(place, 0)
+                    one.places, one.processes = one.places + 1, one.processes + place.weight
+                    one.head = one.head and one.head.turn < place.turn and one.head or place
+                end
+            end
+        end,
+
+        count_waiters = function()
+            for _, one in ipairs(tenants.list) do
+                one.waiting = 0
+            end
+            for _, place in ipairs(tenants.places) do
+                place.tenant.waiting = place.tenant.waiting + place.waiting
+            end
+        end,
+
+        -- The weights of the tenants of a priority that have active places, and the highest of their tags.
+        rivals = function(priority, without)
+            local highest, weights = 0, 0
+            for _, one in ipairs(tenants.list) do
+                if one ~= without and one.priority == priority and one.places > 0 then
+                    highest, weights = math.max(highest, one.tag), weights + one.weight
+                end
+            end
+            return weights, highest
+        end,
+
+        come = function(one)
+            local weights, highest = tenants.rivals(one.priority, one)
+            one.weight = tenants.weight
+            if weights > 0 and one.places > 0 then
+                local room = limit.room(math.max(ledger.now, ledger.blocked), ledger.now + limit.lookahead)
+                local total = math.max(room, (limit.throughput(limit.lookahead)))
+                local turn = math.floor(total / (weights + tenants.weight)) + 1
+                one.tag = math.max(one.tag, highest - TAKT_TENANT_TURNS * turn * TAKT_TENANT_STEP)
+            end
+        end,
+
+        -- Makes space in a full table, as in lib/core/tenants.c. False: all others wait.
+        forget_one = function()
+            local found
+            for i, one in ipairs(tenants.list) do
+                if one.all == 0 and one.name ~= (tenants.name or '')
+                    and (not found or one.tag < tenants.list[found].tag) then
+                    found = i
+                end
+            end
+            return found and table.remove(tenants.list, found)
+        end,
+
+        -- takt_tenants_join. False: the claim cannot stand in line.
+        join = function(wants)
+            if line ~= tenants.line then
+                tenants.take_over()
+            end
+            tenants.count()
+            for i, want in ipairs(wants) do
+                local priority = want.priority
+                if i == 1 or priority ~= wants[i - 1].priority then
+                    local one = tenants.find(priority, tenants.name or '')
+                    if one and one.all == 0 then
+                        one.since = ledger.now
+                    elseif not one and #tenants.list == TAKT_TENANTS_MAX and not tenants.forget_one() then
+                        return false
+                    end
+                    tenants.come(one or tenants.add(priority, tenants.name or '', ledger.now))
+                end
+            end
+            return true
+        end,
+
+        -- The places of a line without tenants are of work that names none.
+        take_over = function()
+            local found = line and not line.lost and redis.call('HGETALL', KEYS[3]) or {}
+            local silent = found[1] and redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', '(0', 'WITHSCORES') or {}
+            local expiries, silent_at = {}, ledger.now + TAKT_SILENT_US
+            for i = 1, #silent, 2 do
+                expiries[silent[i]] = math.min(-tonumber(silent[i + 1]), silent_at)
+            end
+            for i = 1, #found, 2 do
+                local name = found[i]
+                local record = name ~= 'all' and not line.gone[name] and line.record_of(name) or {}
+                for priority = 0, 9 do
+                    local place = record[priority]
+                    if place then
+                        place.more, place.needs = nil, nil -- among tenants the line looks at tokens and requests alone
+                        place.worker, place.seq, place.priority, place.client = name, record.seq, priority, '0'
+                        place.expires, place.held_back = expiries[name] or silent_at, 0
+                        tenants.places[#tenants.places + 1] = place
+                    end
+                end
+            end
+            table.sort(tenants.places, tenants.stands_before)
+            for _, place in ipairs(tenants.places) do
+                place.tenant = tenants.find(place.priority, '') or tenants.add(place.priority, '', ledger.now)
+            end
+            tenants.emptied, line = line ~= nil or ledger.damaged, tenants.line
+        end,
+
+        stands_before = function(a, b)
+            return a.priority < b.priority or a.priority == b.priority and a.turn < b.turn
+        end,
+
+        assign = function(own)
+            for priority = 0, 9 do
+                local place = own[priority]
+                if place then
+                    place.worker, place.seq, place.priority = tenants.worker, tonumber(ARGV[8]), priority
+                    place.tenant, place.client = tenants.find(priority, tenants.name or ''), tenants.client
+                    place.expires, place.aside = ledger.now + TAKT_SILENT_US, false
+                end
+            end
+        end,
+
+        charge = function(place, given)
+            local one = place.tenant
+            one.tag = math.min(one.tag + math.floor(given * TAKT_TENANT_STEP / one.weight), TAKT_EXACT_MAX / 2)
+        end,
+
+        -- takt_tenants_correct.
+        correct = function(priority, name, weight, tokens)
+            local one = tenants.find(priority, name)
+            if not one and tokens > 0 and #tenants.list < TAKT_TENANTS_MAX then
+                one = tenants.add(priority, name, ledger.now)
+                one.weight = math.min(math.max(weight, 1), TAKT_TENANT_WEIGHT_MAX)
+            end
+            if not one or tokens == 0 then
+                return
+            end
+            local step = math.floor(math.min(math.abs(tokens), TAKT_SETTLED_MAX) * TAKT_TENANT_STEP / one.weight)
+            tenants.count()
+            one.tag = tokens > 0 and math.min(one.tag + step, TAKT_EXACT_MAX / 2) or one.tag - step
+            one.tag = one.places == 0 and math.max(one.tag, 0) or one.tag
+            tenants.settle()
+        end,
+
+        settle = function(own)
+            local lowest, kept = {}, {}
+            tenants.count(own)
+            for _, one in ipairs(tenants.list) do
+                if one.places > 0 then
+                    lowest[one.priority] = math.min(lowest[one.priority] or NEVER, one.tag)
+                end
+            end
+            for _, one in ipairs(tenants.list) do
+                one.tag = math.max(one.tag - (lowest[one.priority] or NEVER), 0)
+                one.tag = math.min(one.tag, TAKT_EXACT_MAX / 2)
+                if one.tag > 0 or one.all > 0 then
+                    kept[#kept + 1], one.index = one, #kept + 1
+                end
+            end
+            tenants.list = kept
+        end,
+
+        -- takt_line_tidy and takt_tenants_tidy.
+        tidy = function()
+            local now, kept = ledger.now, {}
+            for _, place in ipairs(tenants.places) do
+                place.expires = math.min(place.expires, now + TAKT_SILENT_US)
+                if place.expires >= now then
+                    kept[#kept + 1] = place
+                end
+            end
+            tenants.places = kept
+            for _, one in ipairs(tenants.list) do
+                one.places, one.since = 0, math.min(one.since, now)
+            end
+            for _, place in ipairs(kept) do
+                local one = place.tenant
+                if not place.aside and one.places == 0 and place.again + limit.lookahead < now then
+                    place.aside = true
+                elseif not place.aside then
+                    one.places = one.places + 1
+                end
+            end
+            tenants.settle()
+        end,
+
+        turn_of = function(one, total, weights)
+            return math.max(math.floor(total * one.weight / weights), 1)
+        end,
+
+        tag_after = function(one, wanting, total, weights)
+            return one.tag
+                + math.floor(math.min(tenants.turn_of(one, total, weights), wanting) * TAKT_TENANT_STEP / one.weight)
+        end,
+
+        -- What is left to the tenants that go before one. `asked`: the field that is counted, wanting or asking.
+        left_to_others = function(mine, asked, total, weights)
+            local left, my_tag = 0, tenants.tag_after(mine, mine[asked], total, weights)
+            for _, one in ipairs(tenants.list) do
+                if one ~= mine and one.priority == mine.priority and one.places > 0 then
+                    local tag = tenants.tag_after(one, one[asked], total, weights)
+                    if tag < my_tag or tag == my_tag and one.index > mine.index then
+                        local turn, less = tenants.turn_of(one, total, weights), math.max(mine.tag - one.tag, 0)
+                        local behind = math.floor(less / TAKT_TENANT_STEP) * one.weight
+                            + math.floor(less % TAKT_TENANT_STEP * one.weight / TAKT_TENANT_STEP)
+                        local need = asked == 'wanting' and one.head.need or 1
+                        left = left + math.min(math.max(turn, math.min(behind, 2 * turn), need), one[asked])
+                    end
+                end
+            end
+            return left
+        end,
+
+        share = function(one, total, weights)
+            local processes = one.places > 1 and math.max(one.processes, 1) or 1
+            return math.max(math.floor(tenants.turn_of(one, total, weights) / processes), 1)
+        end,
+
+        -- takt_tenants_turn: share, shares, ahead and first.
+        turn = function(place, own, asked, total)
+            local mine, tokens = place.tenant, asked == 'wanting'
+            local weights = tenants.rivals(mine.priority)
+            local share, before, shares, head = tenants.share(mine, total, weights), 0, 0, nil
+            for other in tenants.each(own) do
+                if other.tenant == mine and not other.aside and other.turn < place.turn then
+                    head = head and head.turn < other.turn and head or other
+                    before, shares = before + 1, shares + shares_of(other)
+                end
+            end
+            local need = head and (tokens and head.need or 1) or 0
+            local ahead = shares * share + (head and shares_of(head) * math.max(need - share, 0) or 0)
+            ahead = math.min(ahead, mine[asked] - (tokens and place.wanting or wanted_by(place, 0)))
+            return share, mine.places > 1 and shares_of(place) or 1,
+                tenants.left_to_others(mine, asked, total, weights) + ahead, head and need + before - 1 or 0
+        end,
+
+        -- Whether a place goes before another one: takt_tenants_precede.
+        precede = function(other, place)
+            local one, mine = other.tenant, place.tenant
+            if other.priority ~= place.priority then
+                return other.priority < place.priority
+            elseif one == mine then
+                return other.turn < place.turn
+            end
+            return one.tag < mine.tag or one.tag == mine.tag and one.index > mine.index
+        end,
+
+        first = function(own)
+            local first
+            for place in tenants.each(own) do
+                if not place.aside and (not first or tenants.precede(place, first)) then
+                    first = place
+                end
+            end
+            return first
+        end,
+
+        -- takt_tenants_wake.
+        wake = function()
+            local free, urgent, same, priority, before, ahead = held.free(), 0, 0, -1, {}, {}
+            tenants.count()
+            for _, place in ipairs(tenants.places) do
+                local one = place.tenant
+                if free <= urgent then
+                    break
+                elseif place.priority ~= priority then
+                    urgent, same, priority = urgent + same, 0, place.priority
+                end
+                if not place.aside then
+                    local weights = tenants.rivals(priority)
+                    local kept = (before[one] or 0) * tenants.share(one, limit.concurrency, weights)
+                    same, before[one] = same + place.wanting, (before[one] or 0) + shares_of(place)
+                    if place.lacking and place.worker ~= tenants.worker then
+                        ahead[one] = ahead[one] or tenants.left_to_others(one, 'wanting', limit.concurrency, weights)
+                        if free - urgent - ahead[one] > math.min(kept, one.wanting - place.wanting) then
+                            wakes.add(tenants.waker(place))
+                        end
+                    end
+                end
+            end
+        end,
+
+        waker = function(place)
+            return place.client ~= '0' and place.client or place.worker
+        end,
+
+        -- A claim begins: it stands in line among tenants. What it decides otherwise there is put into `claim`. False:
+        -- there is no space for it.
+        lead = function(claim, offers)
+            local joined = tenants.join(claim.wants)
+            claim.old = line.record_of(claim.worker) or {}
+            line.sum()
+            if not joined then
+                local last = tenants.places[#tenants.places]
+                claim.again_at = ledger.now + TAKT_KEEPALIVE_US
+                claim.least_urgent = last and last.priority or -1
+            end
+            for _, want in ipairs(claim.wants) do
+                want.needs = nil
+            end
+            offers.ask = function()
+                return false
+            end
+            claim.is_weighed = offers.ask
+            for name, decide in pairs(tenants.decisions(claim)) do
+                claim[name] = decide
+            end
+            return joined
+        end,
+
+        decisions = function(claim)
+            return {
+                look = function(priority, first)
+                    local place, own, all = first or claim.own[priority], claim.own, line.all
+                    local urgent, urgent_requests, permits, permits_of, others = 0, 0, NEVER, 1, nil
+                    for higher = 0, priority - 1 do
+                        local mine = own[higher]
+                        urgent = urgent + all.wanting[higher] + (mine and mine.wanting or 0)
+                        urgent_requests = urgent_requests + all.asking[higher] + (mine and wanted_by(mine, 0) or 0)
+                    end
+                    tenants.count(own)
+                    local room, rooms = claim.room(claim.from, ledger.now + limit.lookahead)
+                    local through, throughs = limit.throughput(limit.lookahead)
+                    local share, shares, ahead, before = tenants.turn(place, own, 'wanting', math.max(room, through))
+                    if limit.concurrency > 0 then
+                        local kept, free = nil, held.free()
+                        local _
+                        permits_of, _, kept = tenants.turn(place, own, 'wanting', limit.concurrency)
+                        permits = math.min(free - urgent - kept, shares * permits_of)
+                    end
+                    if limit.units then
+                        local turn, _, kept, first_requests =
+                            tenants.turn(place, own, 'asking', math.max(rooms[0], throughs[0]))
+                        others = { [0] = {
+                            share = turn,
+                            ahead = urgent_requests + kept,
+                            room = rooms[0],
+                            first = urgent_requests + first_requests,
+                        } }
+                    end
+                    return share, urgent + ahead, permits, room, urgent + before, urgent, shares, permits_of, others
+                end,
+
+                head_late_at = function(priority)
+                    local head, lookahead = nil, limit.lookahead
+                    for _, place in ipairs(tenants.places) do
+                        if not place.aside and tenants.precede(place, claim.own[priority]) then
+                            if head then
+                                return NEVER
+                            end
+                            head = place
+                        end
+                    end
+                    if not head then
+                        return NEVER
+                    end
+                    local soonest = ledger.now + math.floor(lookahead / TAKT_LOOKAHEAD_FRACTION)
+                    local late_at = math.max(head.again + lookahead + 1, soonest)
+                    return late_at < ledger.now + TAKT_KEEPALIVE_US and late_at or NEVER
+                end,
+
+                need_of_head = function(places)
+                    local first = tenants.first(places)
+                    return first and first == places[first.priority] and first.need > 1 and first.need or 0
+                end,
+
+                hurry_first = function()
+                    local first = tenants.first(claim.own)
+                    if not first or first == claim.own[first.priority] then
+                        return
+                    end
+                    local share, ahead, permits, _, _, _, shares, _, others = claim.look(first.priority, first)
+                    if permits > 0 and first.again > claim.when(first, share, ahead, shares, others)
+                        + math.floor(limit.lookahead / TAKT_LOOKAHEAD_FRACTION) then
+                        wakes.add(tenants.waker(first))
+                    end
+                end,
+            }
+        end,
+    }
+
+    local function zeros()
+        return { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    end
+
+    tenants.line = {
+        lost = true,
+        all = {},
+        gone = {},
+        records = {},
+        dirty = {},
+        wake = tenants.wake,
+        assign = tenants.assign,
+        settle = tenants.settle,
+        charge = tenants.charge,
+
+        sum = function()
+            local all = { waiting = 0, workers = 0, latest = 0, late = 0, places = zeros(), active = zeros(),
+                wanting = zeros(), asking = zeros() }
+            for _, place in ipairs(tenants.places) do
+                local priority = place.priority
+                all.waiting, all.workers = all.waiting + place.waiting, all.workers + (place.foremost and 1 or 0)
+                all.latest, all.places[priority] = math.max(all.latest, place.expires), all.places[priority] + 1
+                if place.aside then
+                    all.late = all.late + place.waiting
+                else
+                    all.active[priority] = all.active[priority] + 1
+                    all.wanting[priority] = all.wanting[priority] + place.wanting
+                    all.asking[priority] = all.asking[priority] + wanted_by(place, 0)
+                end
+            end
+            tenants.line.all = all
+        end,
+
+        is_listed = function()
+            return tenants.places[1] ~= nil
+        end,
+
+        -- The worker's places by priority.
+        record_of = function(name)
+            local record
+            for _, place in ipairs(tenants.places) do
+                if place.worker == name then
+                    record = record or { seq = place.seq }
+                    record[place.priority] = place
+                end
+            end
+            return record
+        end,
+
+        -- Takes the claimer's places out.
+        count = function()
+            local kept = {}
+            for _, place in ipairs(tenants.places) do
+                if place.worker ~= tenants.worker then
+                    kept[#kept + 1] = place
+                end
+            end
+            tenants.places = kept
+            tenants.line.sum()
+        end,
+
+        put_back = function(own)
+            for priority = 0, 9 do
+                if own[priority] then
+                    tenants.places[#tenants.places + 1] = own[priority]
+                end
+            end
+            table.sort(tenants.places, tenants.stands_before)
+            tenants.line.sum()
+        end,
+
+        first_other = function(priority)
+            for _, place in ipairs(tenants.places) do
+                if place.priority == priority and not place.aside then
+                    return place, tenants.waker(place)
+                end
+            end
+        end,
+
+        last_other = function(priority)
+            for i = #tenants.places, 1, -1 do
+                local place = tenants.places[i]
+                if place.priority == priority and not place.aside then
+                    return place, tenants.waker(place)
+                end
+            end
+        end,
+
+        totals = function(unit)
+            return unit == 0 and tenants.line.all.asking or zeros()
+        end,
+
+        weigh = function()
+        end,
+
+        add_more = function()
+        end,
+
+        set_aside = function(_, _, place)
+            place.aside = true
+            tenants.line.sum()
+        end,
+
+        save = function()
+            if tenants.emptied then
+                redis.call('UNLINK', KEYS[2], KEYS[3])
+            end
+        end,
+    }
+end

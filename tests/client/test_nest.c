@@ -1,0 +1,330 @@
+/*
+ * Nested limits through the public interface, on stores that decide about all levels at once: each
+ * rule of each level holds for all slots, also after a block; slow work gets its slots beside fast
+ * work; and what gives up has taken nothing.
+ */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdlib.h>
+
+#include "client/client.h"
+#include "scheduler/queue.h"
+#include "store/redis/cluster.h"
+
+#include "client/calls.h"
+
+#define JOBS 240
+#define MS   1000
+
+static const char text[] = "limits:\n"
+                           "  - {name: domain, rules: [{rate: 50/s}], within: smtp}\n"
+                           "  - {name: smtp, rules: [{rate: 500/s}]}\n"
+                           "  - {name: free, rules: [{rate: 10/s, burst: 1000}], within: smtp}\n"
+                           "  - {name: day, rules: [{rate: 800/day, burst: 800}], within: whole}\n"
+                           "  - {name: whole, rules: [{rate: 5/s}]}\n";
+
+enum { MEMORY, FOLDER, REDIS, KINDS };
+static int kinds[] = {MEMORY, FOLDER, REDIS};
+static struct server server;
+static char folder[] = "/tmp/takt-nest-XXXXXX";
+static takt_client *other;
+static seen slow[JOBS], fast[JOBS];
+
+#define EACH_STORE(test)                                                                           \
+    ParameterizedTestParameters(nest, test)                                                        \
+    {                                                                                              \
+        return cr_make_param_array(int, kinds, KINDS);                                             \
+    }                                                                                              \
+    ParameterizedTest(const int *kind, nest, test, .timeout = 150)
+
+static void open_at(const char *url)
+{
+    takt_options options = {.store = url, .store_timeout_us = 20000 * MS, .on_event = note_event};
+    takt_error error = {0};
+
+    cr_assert_eq(uv_loop_init(&loop), 0);
+    cr_assert_eq(takt_policy_parse(&policy, "p", text, strlen(text), &error), 0, "%s", error.text);
+    cr_assert_eq(takt_open(&client, &loop, policy, &options, &error), 0, "%s", error.text);
+    cr_assert_eq(takt_open(&other, &loop, policy, &options, &error), 0, "%s", error.text);
+}
+
+static void begin(int kind)
+{
+    char url[160] = "memory:nest";
+
+    if (kind == FOLDER) {
+        cr_assert_not_null(mkdtemp(folder));
+        snprintf(url, sizeof url, "file:%s/", folder);
+    }
+    if (kind == REDIS) {
+        server_start(&server, NULL);
+        strcpy(url, server.url);
+    }
+    open_at(url);
+}
+
+static void end(int kind)
+{
+    char command[64];
+
+    takt_close(other, NULL, NULL);
+    close_client();
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    if (kind == FOLDER)
+        cr_assert_eq(system(command), 0);
+    if (kind == REDIS)
+        server_stop(&server);
+}
+
+static void acquire_many(takt_client *of, seen *jobs, int count, const char *limit, const char *key,
+                         int64_t max_wait_us)
+{
+    takt_request request = TAKT_REQUEST(limit);
+
+    request.key = key;
+    request.max_wait_us = max_wait_us;
+    for (int i = 0; i < count; i++) {
+        jobs[i].permit.data = &jobs[i];
+        cr_assert_eq(takt_acquire(of, &jobs[i].permit, &request, note), 0);
+    }
+}
+
+static void expect_apart(const seen *jobs, int count, int64_t least_us)
+{
+    for (int i = 1; i < count; i++)
+        cr_expect_geq(jobs[i].permit.slot_at_us - jobs[i - 1].permit.slot_at_us, least_us, "job %d",
+                      i);
+}
+
+static takt_standing standing_of(const char *limit, const char *key)
+{
+    takt_call call = {0};
+
+    run_call(takt_peek(client, &call, limit, key, note_call));
+    return last.standing;
+}
+
+EACH_STORE(work_waits_in_one_line)
+{
+    begin(*kind);
+    acquire_many(client, slow, 3, "domain", "a.example", 0);
+    cr_expect_str_eq(slow[0].permit.queue->limit->name, "smtp");
+    run_until(3);
+    expect_apart(slow, 3, 20 * MS);
+    acquire_many(client, fast, 30, "domain", "a.example", 0);
+    run_until(4);
+    cr_expect_eq(standing_of("domain", "a.example").waiting, 0);
+    cr_expect_geq(standing_of("smtp", NULL).waiting, 1);
+    cr_expect_str_eq(fast[29].permit.queue->turn->tenant, "a.example");
+    run_until(33);
+    end(*kind);
+}
+
+/* Neither the time without slots nor the server's own pace is caught up by the domain. */
+EACH_STORE(a_block_of_the_outer_limit_gives_the_inner_one_no_burst)
+{
+    takt_call call = {0};
+    int64_t blocked_at_us, ends_at_us;
+    int count = 40;
+
+    begin(*kind);
+    acquire_many(client, slow, count, "domain", "a.example", 0);
+    run_until(5);
+    run_call(takt_block(other, &call, "smtp", NULL, 400 * MS, NULL, note_call));
+    cr_assert_eq(last.status, 0);
+    ends_at_us = last.standing.blocked_until_us;
+    blocked_at_us = last.standing.now_us;
+    run_until(count);
+    expect_apart(slow, count, 20 * MS);
+    for (int i = 0; i < count; i++)
+        cr_expect(slow[i].permit.slot_at_us <= blocked_at_us + 250 * MS ||
+                  slow[i].permit.slot_at_us >= ends_at_us);
+    cr_expect_geq(slow[count - 1].permit.slot_at_us, ends_at_us);
+    end(*kind);
+}
+
+/* A block of one domain concerns no other one. */
+EACH_STORE(a_block_of_the_inner_limit_holds_up_its_key_alone)
+{
+    takt_call call = {0};
+    int64_t ends_at_us;
+
+    begin(*kind);
+    acquire_many(client, slow, 100, "domain", "a.example", 0);
+    acquire_many(client, fast, 10, "domain", "b.example", 0);
+    run_until(4);
+    run_call(takt_block(client, &call, "domain", "a.example", 1000 * MS, NULL, note_call));
+    ends_at_us = last.standing.blocked_until_us;
+    run_until(110);
+    cr_expect_geq(slow[99].permit.slot_at_us, ends_at_us);
+    cr_expect_lt(fast[9].permit.slot_at_us, ends_at_us);
+    expect_apart(slow, 100, 20 * MS);
+    expect_apart(fast, 10, 20 * MS);
+    end(*kind);
+}
+
+/* Another client unblocks the limit: its hint wakes the queue, which is parked for longer. */
+EACH_STORE(an_unblocked_inner_limit_goes_on_at_once)
+{
+    takt_call call = {0};
+
+    begin(*kind);
+    run_call(takt_block(other, &call, "domain", "a.example", INT64_C(3600000000), NULL, note_call));
+    acquire_many(client, slow, 5, "domain", "a.example", 0);
+    acquire_many(client, fast, 5, "domain", "b.example", 0);
+    run_until(5);
+    while (slow[0].permit.queue->awarded.parked_until_us == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_assert_eq(slow[0].calls, 0);
+    run_call(takt_unblock(other, &call, "domain", "a.example", note_call));
+    run_until(10);
+    end(*kind);
+}
+
+/* Slow work came after much fast work of another key. */
+EACH_STORE(slow_work_keeps_its_pace_beside_fast_work)
+{
+    int before = 0;
+
+    begin(*kind);
+    acquire_many(client, fast, JOBS, "free", "b.example", 0);
+    acquire_many(client, slow, 60, "domain", "a.example", 0);
+    run_until(JOBS + 60);
+    expect_apart(slow, 60, 20 * MS);
+    for (int i = 0; i < 60; i++)
+        before += slow[i].permit.slot_at_us < fast[JOBS - 1].permit.slot_at_us;
+    cr_expect_geq(before, 10, "%d of its slots: it waits behind the fast work", before);
+    end(*kind);
+}
+
+EACH_STORE(who_gives_up_has_taken_nothing_of_the_inner_limit)
+{
+    int count = 100, granted = 0;
+
+    begin(*kind);
+    acquire_many(client, slow, count, "day", NULL, 900 * MS);
+    run_until(count);
+    for (int i = 0; i < count; i++) {
+        granted += slow[i].status == 0;
+        cr_expect(slow[i].status == 0 || slow[i].status == TAKT_E_DEADLINE);
+    }
+    cr_expect(granted >= 1 && granted <= 6, "%d", granted);
+    while (client->calls.in_flight > 0 || client->claims_in_flight > 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_expect_eq(standing_of("day", NULL).remaining, 800 - granted);
+    end(*kind);
+}
+
+/* Slots in hand go back to every level.  Of the inner rule the time of a lookahead stays
+ * (unused.h): two tokens and a part. */
+EACH_STORE(what_is_cancelled_is_handed_back_to_every_level)
+{
+    begin(*kind);
+    acquire_many(client, fast, 200, "free", "a", 0);
+    run_until(20);
+    for (int i = 0; i < 200; i++)
+        if (fast[i].calls == 0)
+            takt_release(&fast[i].permit);
+    do
+        uv_run(&loop, UV_RUN_ONCE);
+    while (client->calls.in_flight > 0 || client->claims_in_flight > 0);
+    cr_expect_geq(standing_of("free", "a").remaining, 1000 - order - 3);
+    end(*kind);
+}
+
+#define KEYS 30
+
+/* One job of each of many keys; "k7" and so on. */
+static void acquire_each(seen *jobs)
+{
+    char key[8];
+
+    for (int i = 0; i < KEYS; i++) {
+        snprintf(key, sizeof key, "k%d", i);
+        acquire_many(client, &jobs[i], 1, "domain", key, 0);
+    }
+}
+
+static int64_t scripts_run(void)
+{
+    const char *found = strstr(server_say(&server, "INFO commandstats"), "cmdstat_evalsha:calls=");
+
+    return found ? strtoll(strchr(found, '=') + 1, NULL, 10) : 0;
+}
+
+static void wait_for_claims(void)
+{
+    while (client->claims_in_flight > 0)
+        uv_run(&loop, UV_RUN_ONCE);
+}
+
+/* The connection is there, and the server knows the script. */
+static void begin_with_keys(void)
+{
+    begin(REDIS);
+    for (int i = 1; i <= 2; i++) {
+        acquire_each(&slow[i * KEYS]);
+        run_until(i * KEYS);
+        wait_for_claims();
+    }
+    server_say(&server, "CONFIG RESETSTAT");
+}
+
+Test(nest_redis, claims_of_many_keys_run_in_one_script, .timeout = 150)
+{
+    begin_with_keys();
+    acquire_each(slow);
+    run_until(3 * KEYS);
+    wait_for_claims();
+    cr_expect_leq(scripts_run(), KEYS / 4, "%d", (int)scripts_run());
+    server_say(&server, "SCRIPT FLUSH");
+    acquire_each(fast);
+    run_until(4 * KEYS);
+    wait_for_claims();
+    for (int i = 0; i < KEYS; i++) {
+        cr_expect(slow[i].status == 0 && fast[i].status == 0);
+        cr_expect_geq(fast[i].permit.slot_at_us - slow[i].permit.slot_at_us, 20 * MS);
+    }
+    end(REDIS);
+}
+
+/* What the server refuses for one key concerns no other one. */
+Test(nest_redis, a_claim_that_fails_leaves_the_others_of_its_script, .timeout = 150)
+{
+    begin_with_keys();
+    server_say(&server, "DEL takt:{default/domain/k7}");
+    server_say(&server, "RPUSH takt:{default/domain/k7} x");
+    acquire_each(fast);
+    run_until(3 * KEYS - 1);
+    cr_expect_eq(fast[7].calls, 0);
+    for (int i = 0; i < KEYS; i++)
+        cr_expect(i == 7 || fast[i].status == 0);
+    server_say(&server, "DEL takt:{default/domain/k7}");
+    run_until(3 * KEYS);
+    end(REDIS);
+}
+
+/* The keys of a chain are on different nodes there: work passes its limits one after the other,
+ * also work that waited for the first claim. The workers see nothing of the change. */
+Test(nest_cluster, work_passes_its_limits_one_after_the_other, .timeout = 150)
+{
+    static struct cluster cluster;
+
+    cluster_start(&cluster, false, NULL);
+    open_at(cluster.url);
+    cr_expect(client->store->nests);
+    acquire_many(client, slow, 5, "domain", "a.example", 0);
+    acquire_many(client, fast, 5, "domain", "b.example", 0);
+    cr_expect_str_eq(slow[0].permit.queue->limit->name, "smtp");
+    run_until(10);
+    cr_expect(!client->store->nests);
+    cr_expect_eq(events_seen, 0);
+    for (int i = 0; i < 5; i++)
+        cr_expect(slow[i].status == 0 && fast[i].status == 0);
+    acquire_many(client, slow + 5, 1, "domain", "a.example", 0);
+    cr_expect_str_eq(slow[5].permit.queue->limit->name, "domain");
+    run_until(11);
+    takt_close(other, NULL, NULL);
+    close_client();
+    cluster_stop(&cluster);
+}

@@ -1,0 +1,404 @@
+/*
+ * Tenants through the public interface: whose slot comes next, weights, hashed names, permits,
+ * tries and blocks, and policies that change while tenants wait.
+ */
+#include "client/client.h"
+#include "crypto/key_hash.h"
+#include "scheduler/registry.h"
+
+#include "client/calls.h"
+
+#define MANY 200
+#define FEW  5
+#define LIMIT_OF(name, more)                                                                       \
+    "  - {name: " name ", rules: [{rate: 1000/s}], lookahead: 10ms" more "}\n"
+#define FAIR    ", fair: tenant"
+#define WEIGHTS ", weights: {acme: 3}"
+
+static takt_policy *next[2];
+static int next_count;
+
+static takt_policy *parse(const char *limits)
+{
+    char text[1024];
+    takt_policy *made;
+    takt_error error = {0};
+
+    snprintf(text, sizeof text, "limits:\n%s", limits);
+    cr_assert_eq(takt_policy_parse(&made, "p", text, strlen(text), &error), 0, "%s", error.text);
+    return made;
+}
+
+static void begin(const char *limits)
+{
+    takt_options options = {
+        .store = "memory:", .on_event = note_event, .key_secret = "0123456789abcdef"};
+    takt_error error = {0};
+
+    policy = parse(limits);
+    cr_assert_eq(uv_loop_init(&loop), 0);
+    cr_assert_eq(takt_open(&client, &loop, policy, &options, &error), 0, "%s", error.text);
+}
+
+static void reload(const char *limits)
+{
+    takt_error error = {0};
+
+    next[next_count] = parse(limits);
+    cr_assert_eq(takt_reload(client, next[next_count++], &error), 0, "%s", error.text);
+}
+
+static void end(void)
+{
+    close_client();
+    while (next_count > 0)
+        takt_policy_free(next[--next_count]);
+}
+
+static void acquire_for(seen *jobs, int count, const char *limit, const char *tenant)
+{
+    takt_request request = TAKT_REQUEST(limit);
+
+    request.tenant = tenant;
+    for (int i = 0; i < count; i++)
+        cr_assert_eq(acquire(&jobs[i], request), 0);
+}
+
+static void release(seen *jobs, int count)
+{
+    for (int i = 0; i < count; i++) {
+        cr_expect_eq(jobs[i].status, 0);
+        takt_release(&jobs[i].permit);
+    }
+}
+
+/* How many of the jobs have slots in that span. */
+static int slots_within(const seen *jobs, int count, int64_t from_us, int64_t until_us)
+{
+    int found = 0;
+
+    for (int i = 0; i < count; i++)
+        found += jobs[i].permit.slot_at_us > from_us && jobs[i].permit.slot_at_us <= until_us;
+    return found;
+}
+
+/* A few jobs of one tenant take turns with the many that came before. */
+Test(tenants, few_do_not_wait_for_many)
+{
+    static seen many[MANY], few[FEW];
+    int64_t before_us = 0;
+
+    begin(LIMIT_OF("mail", FAIR));
+    acquire_for(many, MANY, "mail", "many");
+    run_until(20);
+    for (int i = 0; i < MANY; i++)
+        before_us = many[i].permit.slot_at_us > before_us ? many[i].permit.slot_at_us : before_us;
+    acquire_for(few, FEW, "mail", "few");
+    run_until(MANY + FEW);
+    cr_expect_leq(slots_within(many, MANY, before_us, few[FEW - 1].permit.slot_at_us), 60,
+                  "those of a lookahead, and one for each of the few");
+    release(many, MANY);
+    release(few, FEW);
+    end();
+}
+
+Test(tenants, without_fair_the_first_come_first)
+{
+    static seen many[MANY], few[FEW];
+
+    begin(LIMIT_OF("mail", ""));
+    acquire_for(many, MANY, "mail", "many");
+    acquire_for(few, FEW, "mail", "few");
+    run_until(MANY + FEW);
+    cr_expect_eq(few[0].order, MANY + 1);
+    release(many, MANY);
+    release(few, FEW);
+    end();
+}
+
+/* The fleet on virtual time has the exact shares. */
+Test(tenants, weights_are_shares)
+{
+    static seen acme[MANY], other[MANY], none[MANY];
+    int64_t until_us;
+
+    begin(LIMIT_OF("mail", FAIR WEIGHTS));
+    acquire_for(acme, MANY, "mail", "acme");
+    acquire_for(other, MANY, "mail", "other");
+    acquire_for(none, MANY, "mail", NULL);
+    run_until(3 * MANY);
+    until_us = acme[150].permit.slot_at_us; /* all three wait until then */
+    cr_expect_leq(slots_within(other, MANY, 0, until_us), 100, "a third of 150, and some turns");
+    cr_expect_leq(slots_within(none, MANY, 0, until_us), 100);
+    cr_expect_geq(slots_within(none, MANY, 0, until_us), 10, "nobody is left out");
+    release(acme, MANY);
+    release(other, MANY);
+    release(none, MANY);
+    end();
+}
+
+static const takt_store_kind *kind;
+static takt_store_call settled;
+static char payer[TAKT_TENANT_SIZE_MAX + 1];
+
+/* Notes calls that settle, on their way to the store. */
+static void note_settled(takt_store *store, takt_store_call *call)
+{
+    if (call->op == TAKT_OP_SETTLE) {
+        settled = *call;
+        strcpy(payer, call->tenant ? call->tenant : "nobody");
+    }
+    kind->submit(store, call);
+}
+
+Test(tenants, one_pays_for_what_its_work_has_used)
+{
+    static seen jobs[2], many[MANY];
+    takt_request request = TAKT_REQUEST("mail");
+    takt_amount used = {NULL, 25};
+    takt_store_kind spy;
+
+    begin(LIMIT_OF("mail", FAIR WEIGHTS) LIMIT_OF("plain", ""));
+    kind = client->store->kind;
+    spy = *kind;
+    spy.submit = note_settled;
+    client->store->kind = &spy;
+    request.priority = 3;
+    request.tenant = "acme";
+    cr_assert_eq(acquire(&jobs[0], request), 0);
+    run_until(1);
+    cr_assert_eq(takt_settle(&jobs[0].permit, &request, &used, 1), 0);
+    cr_expect_str_eq(payer, "acme");
+    cr_expect_eq(settled.tenant_weight, 3);
+    cr_expect_eq(settled.priority, 3);
+    cr_expect_eq(settled.actual - settled.cost, 24);
+    request.limit = "plain";
+    cr_assert_eq(acquire(&jobs[1], request), 0);
+    run_until(2);
+    cr_assert_eq(takt_settle(&jobs[1].permit, &request, &used, 1), 0);
+    cr_expect_str_eq(payer, "nobody", "a limit without fair has none");
+    release(jobs, 2);
+    acquire_for(many, MANY, "mail", "gone");
+    run_until(2 + 20);
+    for (int i = 0; i < MANY; i++)
+        if (many[i].order == 0)
+            cr_assert_eq(takt_cancel(&many[i].permit), 0);
+    while (strcmp(payer, "gone") != 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_expect_eq(settled.actual, 0, "and it gets back slots that it does not use");
+    for (int i = 0; i < MANY; i++)
+        takt_release(&many[i].permit);
+    client->store->kind = kind;
+    end();
+}
+
+static const takt_queue *queue_of(const char *limit, const char *tenant)
+{
+    return takt_registry_find_tenant(&client->scheduler, takt_policy_find(policy, limit), "",
+                                     tenant);
+}
+
+/* Each level has its own tenants; one without `fair` has none. */
+Test(tenants, levels_with_fair_use_it)
+{
+    static seen jobs[2];
+
+    begin(LIMIT_OF("inner", FAIR ", within: middle") LIMIT_OF("middle", ", within: outer")
+              LIMIT_OF("outer", FAIR WEIGHTS));
+    acquire_for(jobs, 2, "inner", "acme");
+    cr_assert_not_null(queue_of("inner", "acme"));
+    cr_expect_eq(queue_of("inner", "acme")->turn->weight, 1);
+    cr_expect_null(queue_of("middle", "acme"));
+    cr_expect_null(queue_of("middle", "")->turn);
+    cr_assert_not_null(queue_of("outer", "acme"));
+    cr_expect_eq(queue_of("outer", "acme")->turn->weight, 3);
+    run_until(2);
+    release(jobs, 2);
+    end();
+}
+
+/* Also of work that is nested. */
+static const takt_queue *any_queue_of(const char *limit, const char *tenant)
+{
+    takt_queue *queue = NULL;
+
+    while ((queue =
+                takt_registry_next(&client->scheduler, takt_policy_find(policy, limit), "", queue)))
+        if (strcmp(queue->turn->tenant, tenant) == 0)
+            return queue;
+    return NULL;
+}
+
+static void acquire_of(seen *jobs, int count, const char *limit, const char *key)
+{
+    takt_request request = TAKT_REQUEST(limit);
+
+    request.key = key;
+    request.tenant = "nobody asks for it";
+    for (int i = 0; i < count; i++)
+        cr_assert_eq(acquire(&jobs[i], request), 0);
+}
+
+/* With `fair: key` the accounts inside are the tenants of the limit around them. */
+Test(tenants, keys_of_the_limit_inside_are_tenants)
+{
+    static const char long_key[] =
+        "X234567890123456789012345678901234567890123456789012345678901234"
+        "and more",
+                      shown[] = "X2345678901234567890123456789012345678901234567~";
+    static seen many[MANY], few[FEW], other[2];
+    takt_queue *queue;
+    int count = 0;
+
+    begin(LIMIT_OF("account", ", within: vendor") LIMIT_OF("vendor", ", fair: key" WEIGHTS));
+    acquire_of(many, MANY, "account", "many");
+    acquire_of(few, FEW, "account", "acme");
+    acquire_of(other, 1, "vendor", NULL);
+    acquire_of(other + 1, 1, "account", long_key);
+    cr_expect_not_null(queue_of("vendor", "nobody asks for it"), "the work of vendor itself");
+    cr_assert_not_null(any_queue_of("vendor", "many"));
+    cr_expect_eq(any_queue_of("vendor", "acme")->turn->weight, 3);
+    for (queue = NULL; (queue = takt_registry_next(&client->scheduler,
+                                                   takt_policy_find(policy, "vendor"), "", queue));)
+        count += strncmp(queue->turn->tenant, shown, sizeof shown - 1) == 0 &&
+                 strlen(queue->turn->tenant) == TAKT_TENANT_SIZE_MAX;
+    cr_expect_eq(count, 1);
+    run_until(MANY + FEW + 2);
+    for (int i = 0; i < FEW; i++)
+        cr_expect_lt(few[i].order, MANY, "few do not wait for many");
+    release(many, MANY);
+    release(few, FEW);
+    release(other, 2);
+    end();
+}
+
+Test(tenants, names_are_hashed_with_the_keys)
+{
+    static seen jobs[1];
+    char hash[TAKT_KEY_HASH_SIZE];
+    const takt_queue *queue;
+    takt_key_secret secret;
+
+    begin(LIMIT_OF("mail", FAIR WEIGHTS ", key_hash: true"));
+    acquire_for(jobs, 1, "mail", "acme");
+    cr_assert_eq(takt_key_secret_find(&secret, "0123456789abcdef", NULL), 0);
+    cr_assert_eq(takt_key_hash(&secret, "mail", "acme", hash), 0);
+    cr_expect_null(queue_of("mail", "acme"));
+    queue = queue_of("mail", hash);
+    cr_assert_not_null(queue);
+    cr_expect_eq(queue->turn->weight, 3, "the weight is that of the clear name");
+    reload(LIMIT_OF("mail", FAIR ", weights: {acme: 5}, key_hash: true"));
+    cr_expect_eq(queue->turn->weight, 3, "nobody knows the name of a hash");
+    run_until(1);
+    release(jobs, 1);
+    acquire_for(jobs, 1, "mail", "acme");
+    cr_expect_eq(queue->turn->weight, 5, "until the next acquire");
+    run_until(2);
+    release(jobs, 1);
+    end();
+}
+
+/* Permits go from tenant to tenant, and a try takes one for its own. */
+Test(tenants, permits_are_held_by_tenants)
+{
+    static seen first[1], second[1];
+    takt_request request = TAKT_REQUEST("slots");
+    takt_permit permit = {0}, other = {0};
+
+    begin("  - {name: slots, concurrency: 2, fair: tenant}\n");
+    request.tenant = "acme";
+    run_call(takt_try_acquire(client, &(takt_call){0}, &permit, &request, note_call));
+    cr_assert_eq(last.status, 0);
+    request.tenant = "beta";
+    run_call(takt_try_acquire(client, &(takt_call){0}, &other, &request, note_call));
+    cr_assert_eq(last.status, 0);
+    acquire_for(first, 1, "slots", "acme");
+    acquire_for(second, 1, "slots", NULL);
+    takt_release(&other);
+    run_until(1);
+    takt_release(&permit);
+    run_until(2);
+    run_call(takt_peek(client, &(takt_call){0}, "slots", NULL, note_call));
+    cr_expect_eq(last.standing.held, 2);
+    release(first, 1);
+    release(second, 1);
+    end();
+}
+
+/* A block of this client drops the slots that all of its tenants have in hand. */
+Test(tenants, a_block_is_for_all_tenants)
+{
+    static seen jobs[40], others[40];
+    int64_t until_us;
+
+    begin(LIMIT_OF("mail", FAIR));
+    acquire_for(jobs, 40, "mail", "a");
+    acquire_for(others, 40, "mail", "b");
+    run_until(10);
+    run_call(takt_block(client, &(takt_call){0}, "mail", NULL, 30000, NULL, note_call));
+    until_us = last.standing.blocked_until_us;
+    run_until(80);
+    cr_expect_eq(slots_within(jobs, 40, last.standing.now_us, until_us - 1), 0);
+    cr_expect_eq(slots_within(others, 40, last.standing.now_us, until_us - 1), 0);
+    release(jobs, 40);
+    release(others, 40);
+    end();
+}
+
+/* Those that wait when `fair` comes or goes are served all the same. */
+Test(tenants, policies_change_while_they_wait)
+{
+    static seen before[FEW], fair[FEW], after[FEW], named[FEW];
+
+    begin(LIMIT_OF("mail", ""));
+    acquire_for(before, FEW, "mail", "acme");
+    reload(LIMIT_OF("mail", FAIR WEIGHTS));
+    acquire_for(fair, FEW, "mail", "acme");
+    cr_expect_eq(queue_of("mail", "acme")->turn->weight, 3);
+    run_until(2);
+    reload(LIMIT_OF("mail", ""));
+    acquire_for(after, FEW, "mail", "beta");
+    cr_expect_null(queue_of("mail", "beta"));
+    acquire_for(named, FEW, "mail", NULL);
+    run_until(4 * FEW);
+    release(before, FEW);
+    release(fair, FEW);
+    release(after, FEW);
+    release(named, FEW);
+    end();
+}
+
+/* A limit in shadow measures its tenants, and delays nobody. */
+Test(tenants, a_shadow_limit_has_them_too)
+{
+    static seen jobs[3];
+    takt_shadow shadow;
+
+    begin("  - {name: mail, rules: [{rate: 1/h}], mode: shadow, fair: tenant}\n");
+    acquire_for(jobs, 2, "mail", "acme");
+    acquire_for(&jobs[2], 1, "mail", "beta");
+    run_until(3);
+    release(jobs, 3);
+    cr_assert_eq(takt_get_shadow(client, "mail", &shadow), 0);
+    cr_expect_eq(shadow.acquires, 3);
+    cr_expect_not_null(queue_of("mail", "acme"));
+    end();
+}
+
+/* A fair limit whose tenant is unlimited by key starts at once, as without `fair`. */
+Test(tenants, keys_with_overrides_have_them_too)
+{
+    static seen jobs[2];
+    takt_request request = TAKT_REQUEST("mail");
+
+    begin("  - {name: mail, rules: [{rate: 1/h}], fair: tenant, overrides: [{key: free, unlimited: "
+          "true}, {key: quick, rules: [{rate: 1000/s}]}]}\n");
+    request.tenant = "acme";
+    request.key = "free";
+    cr_assert_eq(acquire(&jobs[0], request), 0);
+    request.key = "quick";
+    cr_assert_eq(acquire(&jobs[1], request), 0);
+    run_until(2);
+    release(jobs, 2);
+    end();
+}

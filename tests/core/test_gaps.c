@@ -1,0 +1,160 @@
+/*
+ * Gaps: which slots are kept when TAT passes over them, which of them a claim gets, and when they
+ * are forgotten.
+ */
+#include "core/gaps.h"
+
+#include "core/books.h"
+#include "core/ledger_text.h"
+
+static book b;
+
+static void set_up(void)
+{
+    open_book(&b, limit_of(50, SECOND, 1));
+}
+
+TestSuite(gaps, .init = set_up);
+
+/* A token taken so late after NOW. */
+static void take_at(int64_t at_us)
+{
+    takt_gaps_pass_over(&b.ledger, NOW, NOW + at_us);
+    takt_numbers_commit(b.ledger.numbers, &b.ledger.state, NOW + at_us, takt_amounts_of_cost(1));
+}
+
+/* The slots that are left, in milliseconds after NOW. */
+static void check(const int64_t *slots, int count)
+{
+    cr_assert_eq(takt_gaps_room(&b.ledger, 0, TAKT_EXACT_MAX), count);
+    for (int i = 0; i < count; i++)
+        cr_assert_eq(takt_gaps_due(&b.ledger, 0, i + 1) - NOW, slots[i] * MS, "slot %d", i);
+    cr_assert_eq(takt_gaps_due(&b.ledger, 0, count + 1), TAKT_NEVER);
+}
+
+Test(gaps, slots_that_are_passed_over_are_kept)
+{
+    take_at(100 * MS);
+    check((int64_t[]){0, 20, 40, 60, 80}, 5);
+    take_at(165 * MS); /* TAT is at 120 */
+    check((int64_t[]){0, 20, 40, 60, 80, 120, 140}, 7);
+    take_at(185 * MS);
+    check((int64_t[]){0, 20, 40, 60, 80, 120, 140}, 7);
+}
+
+Test(gaps, a_gap_is_used_once)
+{
+    take_at(100 * MS);
+    takt_gaps_take(&b.ledger, NOW + 30 * MS);
+    check((int64_t[]){0, 20, 60, 80}, 4);
+    takt_gaps_take(&b.ledger, NOW);
+    takt_gaps_take(&b.ledger, NOW + 61 * MS);
+    check((int64_t[]){20, 60}, 2);
+    cr_assert_eq(takt_gaps_room(&b.ledger, NOW + 21 * MS, NOW + 60 * MS), 1);
+    cr_assert_eq(takt_gaps_room(&b.ledger, NOW + 20 * MS, NOW + 59 * MS), 1);
+    cr_assert_eq(takt_gaps_due(&b.ledger, NOW + 21 * MS, 1), NOW + 60 * MS);
+}
+
+Test(gaps, where_no_run_is_free_slots_are_lost_and_none_is_made)
+{
+    int64_t before;
+
+    for (int i = 1; i <= TAKT_GAPS_MAX + 3; i++)
+        take_at(i * 100 * MS);
+    cr_assert_eq(b.ledger.gaps.count, TAKT_GAPS_MAX);
+    before = takt_gaps_room(&b.ledger, 0, TAKT_EXACT_MAX);
+    takt_gaps_take(&b.ledger, NOW + 30 * MS); /* in the middle of the first run */
+    cr_assert_eq(takt_gaps_room(&b.ledger, 0, TAKT_EXACT_MAX), before - 3);
+}
+
+Test(gaps, thirds_of_a_microsecond_are_kept)
+{
+    open_book(&b, limit_of(3, SECOND, 1));
+    take_at(1100 * MS);
+    cr_assert_eq(takt_gaps_due(&b.ledger, 0, 2) - NOW, 333334);
+    cr_assert_eq(takt_gaps_due(&b.ledger, 0, 3) - NOW, 666667);
+    cr_assert_eq(takt_gaps_due(&b.ledger, NOW + 333334, 1) - NOW, 333334);
+    cr_assert_eq(takt_gaps_due(&b.ledger, NOW + 333335, 1) - NOW, 666667);
+    takt_gaps_take(&b.ledger, NOW + 1);
+    cr_assert_eq(takt_gaps_due(&b.ledger, NOW, 2) - NOW, 666667);
+}
+
+Test(gaps, past_ones_are_dropped)
+{
+    take_at(100 * MS);
+    takt_gaps_tidy(&b.ledger, NOW + 40 * MS);
+    check((int64_t[]){40, 60, 80}, 3);
+    takt_gaps_tidy(&b.ledger, NOW + 81 * MS);
+    check(NULL, 0);
+}
+
+Test(gaps, a_rule_that_is_set_back_or_replaced_has_none)
+{
+    takt_numbers newer = limit_of(60, SECOND, 1);
+
+    newer.revision = 1;
+    take_at(100 * MS);
+    takt_ledger_reset(&b.ledger, NOW + 10 * MS);
+    takt_gaps_tidy(&b.ledger, NOW + 10 * MS);
+    check(NULL, 0);
+    take_at(200 * MS);
+    takt_ledger_adopt(&b.ledger, &newer, NOW + 20 * MS);
+    check(NULL, 0);
+}
+
+Test(gaps, only_one_paced_rule_has_gaps)
+{
+    takt_error error;
+
+    cr_assert_eq(takt_gaps_rule(&b.limit), 0);
+    b.limit.rules[1] = b.limit.rules[0];
+    b.limit.rule_count = 2;
+    cr_assert_eq(takt_gaps_rule(&b.limit), -1);
+    b.limit.rules[0] = (takt_rule){
+        .algorithm = takt_algorithm_named("fixed-window"), .limit = 800, .period_us = DAY};
+    cr_assert_eq(takt_rule_prepare(&b.limit.rules[0], &error), 0);
+    cr_assert_eq(takt_gaps_rule(&b.limit), 1);
+    b.ledger.state.brake = b.limit.rules[1];
+    cr_assert(!takt_gaps_are_kept(&b.ledger));
+}
+
+Test(gaps, a_block_leaves_them_to_a_rule_without_a_burst)
+{
+    takt_ledger_block(&b.ledger, NOW, SECOND, NULL);
+    cr_assert_gt(b.ledger.state.brake.tokens, 0);
+    cr_assert(takt_gaps_are_kept(&b.ledger));
+    b.ledger.brake.percent = 50;
+    cr_assert(!takt_gaps_are_kept(&b.ledger), "a penalty");
+    open_book(&b, limit_of(50, SECOND, 2));
+    takt_ledger_block(&b.ledger, NOW, SECOND, NULL);
+    cr_assert(!takt_gaps_are_kept(&b.ledger), "a burst");
+}
+
+Test(gaps, they_are_a_part_of_the_text)
+{
+    char text[4000];
+    size_t size;
+    book other;
+
+    take_at(100 * MS);
+    take_at(200 * MS);
+    size = takt_ledger_encode(&b.ledger, text, sizeof text);
+    text[size] = '\0';
+    cr_assert(strstr(text, ";v1763692800000000,0,5,1763692800120000,0,4"), "%s", text);
+    open_book(&other, b.limit);
+    cr_assert_eq(takt_ledger_decode(&other.ledger, &b.limit, &other.limit, NOW, text, size), 0);
+    cr_assert_eq(takt_gaps_room(&other.ledger, 0, TAKT_EXACT_MAX), 9);
+}
+
+Test(gaps, a_malformed_part_is_damage)
+{
+    static const char *const texts[] = {
+        "g1/20000*1 1763692800000000;v",      "g1/20000*1 1763692800000000;v5",
+        "g1/20000*1 1763692800000000;v5,0",   "g1/20000*1 1763692800000000;v5,1,3",
+        "g1/20000*1 1763692800000000;v5,0,0", "f5/1000000 1763692800000000,0;v5,0,1"};
+
+    for (size_t i = 0; i < COUNT(texts); i++)
+        cr_assert_eq(
+            takt_ledger_decode(&b.ledger, &b.limit, &b.limit, NOW, texts[i], strlen(texts[i])), -1,
+            "%s", texts[i]);
+}

@@ -1,0 +1,529 @@
+/*
+ * nested.c: see nested.h.
+ */
+#include "nested.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/integers.h"
+#include "checker.h"
+#include "scenario.h"
+
+#define SECOND_US    INT64_C(1000000)
+#define BEGIN_US     INT64_C(1763692800000000)
+#define ACCOUNTS_MAX 10000
+#define STARTS_MAX   200000
+
+typedef struct account {
+    char key[24];
+    const takt_limit *limit;
+    int64_t starts;  /* between from_us and until_us */
+    int64_t last_us; /* its last slot */
+    int64_t rounds;  /* all its starts */
+} account;
+
+typedef struct job {
+    takt_permit permit;
+    takt_fleet_worker *worker;
+    account *of;
+    bool lasting; /* another one takes its place */
+} job;
+
+typedef struct start {
+    int64_t slot_us;
+    const account *of;
+} start;
+
+static takt_fleet fleet;
+static takt_limit outer, inner, loose; /* loose: an inner limit that never holds up */
+static account *accounts;
+static int account_count;
+static job *jobs;
+static int job_count, job_capacity;
+static start *starts;
+static int start_count, refused;
+static int64_t from_us, until_us; /* of the store's clock: which slots count */
+static takt_standing peeked;
+
+__attribute__((noreturn)) static void fail(int promise, const char *what, const char *who,
+                                           int64_t got, int64_t of)
+{
+    printf("promise %d is broken: %s: %s: %" PRId64 " of %" PRId64 "\n", promise, what, who, got,
+           of);
+    timeline_kept = true; /* there is none of accounts */
+    checker_on_failure();
+    abort();
+}
+
+/* ---- the fleet ------------------------------------------------------------------------------- */
+
+static void set_limit(takt_limit *limit, const char *name, int64_t tokens, int64_t period_us,
+                      int64_t burst)
+{
+    *limit = (takt_limit){.default_weight = 1};
+    strcpy(limit->name, name);
+    limit->within = limit == &outer ? NULL : &outer;
+    limit->numbers.rule_count = 1;
+    limit->numbers.lookahead_us = TAKT_LOOKAHEAD_US;
+    limit->numbers.rules[0] = (takt_rule){
+        .algorithm = &takt_gcra, .limit = tokens, .period_us = period_us, .burst = burst};
+    if (takt_rule_prepare(&limit->numbers.rules[0], NULL) != 0)
+        abort();
+}
+
+static void on_call(takt_fleet *of, uint64_t worker, const takt_store_call *call)
+{
+    (void)of;
+    (void)worker;
+    if (call->op == TAKT_OP_PEEK)
+        peeked = call->standing;
+    if (call->op != TAKT_OP_CLAIM)
+        return;
+    if (call->claim->want_count > 0 && call->inner_count == 0)
+        fail(1, "a claim without its inner limit", call->claim->tenant, 0, 1);
+    if (call->award->parked && call->award->in_line != 0)
+        fail(4, "a parked claim in line", call->claim->tenant, call->award->in_line, 0);
+}
+
+static void open_accounts(int workers, int count, int64_t rate, int64_t inner_rate,
+                          int64_t delay_us, uint64_t seed)
+{
+    set_limit(&outer, "vendor", rate, SECOND_US, 1);
+    set_limit(&inner, "account", inner_rate, SECOND_US, 1);
+    set_limit(&loose, "free", 1000 * rate, SECOND_US, 1000 * rate);
+    if (takt_fleet_open(&fleet, &outer, workers, BEGIN_US, seed) < 0)
+        abort();
+    fleet.timeout_us = SECOND_US;
+    fleet.delay_min_us = delay_us / 4;
+    fleet.delay_max_us = delay_us;
+    fleet.on_call = on_call;
+    account_count = count;
+    accounts = calloc((size_t)count, sizeof *accounts);
+    starts = calloc(STARTS_MAX, sizeof *starts);
+    job_capacity = 150000;
+    jobs = calloc((size_t)job_capacity, sizeof *jobs);
+    if (!jobs || !accounts || !starts)
+        abort();
+    for (int i = 0; i < count; i++) {
+        accounts[i].limit = &inner;
+        snprintf(accounts[i].key, sizeof accounts[i].key, "account %d", i);
+    }
+    job_count = start_count = refused = 0;
+    from_us = BEGIN_US + 5 * SECOND_US;
+    until_us = INT64_MAX;
+}
+
+static void close_accounts(void)
+{
+    scenario_total.calls += fleet.claims;
+    scenario_total.started += start_count;
+    takt_fleet_close(&fleet);
+    free(jobs);
+    free(starts);
+    free(accounts);
+}
+
+static void acquire(job *one, int64_t max_wait_us);
+
+static void started(takt_permit *permit, int status)
+{
+    job *one = permit->data;
+    int64_t slot_us = permit->slot_at_us;
+
+    if (status == TAKT_E_DEADLINE) {
+        refused++;
+        return;
+    }
+    if (status != 0)
+        fail(5, "an acquire fails", one->of->key, status, 0);
+    if (start_count == STARTS_MAX)
+        abort();
+    if (slot_us > takt_fleet_ledger_clock(&fleet, 0))
+        fail(2, "a start before its slot", one->of->key, slot_us, fleet.now_us);
+    starts[start_count++] = (start){slot_us, one->of};
+    one->of->rounds++;
+    if (slot_us >= from_us && slot_us < until_us)
+        one->of->starts++;
+    if (one->lasting)
+        acquire(one, 0);
+}
+
+static void acquire(job *one, int64_t max_wait_us)
+{
+    takt_chain chain = {.limits = {one->of->limit, &outer},
+                        .keys = {one->of->key, ""},
+                        .costs = {1, 1},
+                        .count = 2};
+
+    one->permit = (takt_permit){
+        .data = one, .callback = started, .cost = 1, .priority = TAKT_PRIORITY_DEFAULT};
+    takt_fleet_acquire_nested(one->worker, 0, &one->permit, max_wait_us, &chain);
+}
+
+static void come_until(int worker, int of, int64_t count, bool lasting, int64_t max_wait_us)
+{
+    for (; count > 0; count--) {
+        job *one = &jobs[job_count++];
+        if (job_count > job_capacity)
+            abort();
+        *one = (job){.worker = &fleet.workers[worker], .of = &accounts[of], .lasting = lasting};
+        acquire(one, max_wait_us);
+    }
+}
+
+static void come(int worker, int of, int64_t count, bool lasting)
+{
+    come_until(worker, of, count, lasting, 0);
+}
+
+/* ---- what is checked ------------------------------------------------------------------------- */
+
+static int by_slot(const void *a, const void *b)
+{
+    const start *x = a, *y = b;
+
+    return (x->slot_us > y->slot_us) - (x->slot_us < y->slot_us);
+}
+
+static void check_apart(int64_t slot_us, int64_t before_us, const takt_limit *limit,
+                        const char *who)
+{
+    const takt_rule *rule = &limit->numbers.rules[0];
+
+    if (rule->burst == 1 && before_us != 0 &&
+        (slot_us - before_us + 1) * rule->limit < rule->period_us)
+        fail(1, "two slots too close", who, slot_us - before_us, rule->period_us / rule->limit);
+}
+
+/* The rules of all levels hold: their slots are an interval apart. */
+static void check_rules(void)
+{
+    qsort(starts, (size_t)start_count, sizeof *starts, by_slot);
+    for (int i = 0; i < account_count; i++)
+        accounts[i].last_us = 0;
+    for (int i = 0; i < start_count; i++) {
+        account *of = &accounts[starts[i].of - accounts];
+        check_apart(starts[i].slot_us, i > 0 ? starts[i - 1].slot_us : 0, &outer, "all");
+        check_apart(starts[i].slot_us, of->last_us, of->limit, of->key);
+        of->last_us = starts[i].slot_us;
+    }
+}
+
+static int64_t count_starts(void)
+{
+    int64_t all = 0;
+
+    for (int i = 0; i < account_count; i++)
+        all += accounts[i].starts;
+    return all;
+}
+
+/* Runs for that many seconds behind from_us.  Of the rate that the work can have at least so many
+ * thousandths are used, and the accounts' starts differ by that many at most. */
+static void check_parts(int64_t rate, int64_t seconds, int64_t thousandths, int64_t apart)
+{
+    int64_t all, least = INT64_MAX, most = 0;
+
+    until_us = from_us + seconds * SECOND_US;
+    takt_fleet_run(&fleet, until_us + SECOND_US);
+    check_rules();
+    all = count_starts();
+    if (all * 1000 < rate * seconds * thousandths - 1000)
+        fail(5, "the rate is not used", "all", all, rate * seconds);
+    for (int i = 0; i < account_count; i++) {
+        least = takt_min(least, accounts[i].starts);
+        most = takt_max(most, accounts[i].starts);
+    }
+    if (most - least > apart)
+        fail(4, "not an equal part", "the least and the most", least, most);
+}
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+/* 100 accounts of 5/s inside 100/s, each on one worker or on several. */
+static void hundred_accounts(int64_t delay_us, uint64_t seed)
+{
+    open_accounts(8, 100, 100, 5, delay_us, seed);
+    for (int i = 0; i < 100; i++)
+        for (int w = 0; w <= i % 3; w++)
+            come((i * 5 + w) % 8, i, 4, true);
+    check_parts(100, 20, 999, 1);
+    close_accounts();
+}
+
+/* Most of them on one worker. */
+static void spread_unevenly(int64_t delay_us, uint64_t seed)
+{
+    open_accounts(8, 100, 100, 5, delay_us, seed);
+    for (int i = 0; i < 100; i++)
+        come(i < 70 ? 0 : i % 8, i, 4, true);
+    check_parts(100, 20, 999, 2);
+    close_accounts();
+}
+
+static void one_with_many(int64_t delay_us, uint64_t seed)
+{
+    open_accounts(8, 100, 100, 5, delay_us, seed);
+    come(0, 0, 100000, false);
+    for (int i = 1; i < 100; i++)
+        come(i % 8, i, 4, true);
+    check_parts(100, 20, 999, 2);
+    close_accounts();
+}
+
+/* Few accounts: what the inner rules give is the whole. */
+static void paced_inside(int64_t delay_us, uint64_t seed)
+{
+    open_accounts(4, 10, 100, 5, delay_us, seed);
+    for (int i = 0; i < 10; i++)
+        for (int w = 0; w < 1 + i % 2; w++)
+            come((i + w) % 4, i, 4, true);
+    check_parts(50, 20, 990, 1);
+    close_accounts();
+}
+
+/* All keys have a turn before most have a second one. */
+static void come_with_keys(int count, int64_t delay_us, uint64_t seed)
+{
+    int64_t keys = 0;
+
+    open_accounts(1, count, 1000, 5, delay_us, seed);
+    for (int i = 0; i < count; i++)
+        come(0, i, 2, false);
+    takt_fleet_run(&fleet, BEGIN_US + count * SECOND_US / 1000);
+    for (int i = 0; i < count; i++)
+        keys += accounts[i].rounds > 0;
+    if (start_count < count * 99 / 100)
+        fail(5, "the rate is not used", "many keys", start_count, count);
+    if (keys < count * 9 / 10 - 500)
+        fail(4, "keys that had a turn", "many keys", keys, count);
+    if (fleet.claims > 4 * start_count)
+        fail(5, "claims", "many keys", fleet.claims, 4 * start_count);
+    check_rules();
+    close_accounts();
+}
+
+static void many_keys(int64_t delay_us, uint64_t seed)
+{
+    come_with_keys(10000, delay_us, seed);
+}
+
+static void some_keys(int64_t delay_us, uint64_t seed)
+{
+    come_with_keys(2000, delay_us, seed);
+}
+
+/* After a block of 8 s, while the outer limit keeps its pace. */
+static void keeps_its_rate_after_block(void)
+{
+    takt_fleet_call(&fleet.workers[0], 0, TAKT_OP_BLOCK, 8 * SECOND_US);
+    from_us = fleet.now_us + 9 * SECOND_US;
+    until_us = from_us + 6 * SECOND_US;
+    for (int i = 0; i < account_count; i++)
+        accounts[i].starts = 0;
+    takt_fleet_run(&fleet, until_us + SECOND_US);
+    check_rules();
+    if (accounts[0].starts < 29)
+        fail(5, "the domain has not its rate after a block", "account 0", accounts[0].starts, 30);
+    if (count_starts() < 298)
+        fail(5, "the rate is not used after a block", "all", count_starts(), 300);
+}
+
+/* A domain of 5/s in 50/s, beside 240 of others on another worker. */
+static void domain_beside_many(int64_t delay_us, uint64_t seed)
+{
+    open_accounts(2, 2, 50, 5, delay_us, seed);
+    accounts[1].limit = &loose;
+    come(0, 1, 240, true);
+    takt_fleet_run(&fleet, BEGIN_US + SECOND_US);
+    come(1, 0, 60, true);
+    until_us = from_us + 10 * SECOND_US;
+    takt_fleet_run(&fleet, until_us + SECOND_US);
+    check_rules();
+    if (accounts[0].starts < 49)
+        fail(4, "the domain has not its rate", "account 0", accounts[0].starts, 50);
+    if (count_starts() < 498)
+        fail(5, "the rate is not used", "all", count_starts(), 500);
+    keeps_its_rate_after_block();
+    close_accounts();
+}
+
+/* All slots between the two instants are within [allowed...]: none, and afterwards no burst. */
+static void check_quiet(const char *who, const account *of, int64_t quiet_from_us,
+                        int64_t quiet_until_us)
+{
+    for (int i = 0; i < start_count; i++)
+        if ((!of || starts[i].of == of) && starts[i].slot_us >= quiet_from_us &&
+            starts[i].slot_us < quiet_until_us)
+            fail(1, "a start in a block", who, starts[i].slot_us - quiet_from_us, 0);
+}
+
+static void block_outside(int64_t delay_us, uint64_t seed)
+{
+    int64_t at_us = BEGIN_US + 6 * SECOND_US;
+
+    open_accounts(3, 4, 50, 5, delay_us, seed);
+    accounts[3].limit = &loose;
+    for (int i = 0; i < 4; i++)
+        come(i % 3, i, 100, true);
+    takt_fleet_run(&fleet, at_us);
+    takt_fleet_call(&fleet.workers[0], 0, TAKT_OP_BLOCK, 8 * SECOND_US);
+    takt_fleet_run(&fleet, at_us + 20 * SECOND_US);
+    check_rules();
+    check_quiet("all", NULL, at_us + TAKT_LOOKAHEAD_US + 2 * delay_us, at_us + 8 * SECOND_US);
+    for (int i = 0; i < 3; i++)
+        if (accounts[i].last_us < at_us + 19 * SECOND_US)
+            fail(5, "it does not go on", accounts[i].key, accounts[i].last_us - at_us, 0);
+    close_accounts();
+}
+
+/* A block of one account leaves the others all the rest, and ends early for a worker that has
+ * parked it. */
+static void block_inside(int64_t delay_us, uint64_t seed)
+{
+    int64_t at_us = BEGIN_US + 6 * SECOND_US, end_us = at_us + 4 * SECOND_US;
+
+    open_accounts(3, 3, 20, 10, delay_us, seed);
+    for (int i = 0; i < 3; i++)
+        come(i, i, 100, true);
+    takt_fleet_run(&fleet, at_us);
+    takt_fleet_call_inner(&fleet.workers[1], 0, &inner, accounts[0].key, TAKT_OP_BLOCK,
+                          3600 * SECOND_US);
+    from_us = at_us + SECOND_US;
+    until_us = end_us;
+    takt_fleet_run(&fleet, end_us);
+    if (count_starts() < 59)
+        fail(5, "the rate is not used", "the others", count_starts(), 60);
+    takt_fleet_call_inner(&fleet.workers[1], 0, &inner, accounts[0].key, TAKT_OP_UNBLOCK, 0);
+    takt_fleet_run(&fleet, end_us + 5 * SECOND_US);
+    check_rules();
+    check_quiet("account 0", &accounts[0], at_us + TAKT_LOOKAHEAD_US + 2 * delay_us, end_us);
+    if (accounts[0].last_us < end_us + 4 * SECOND_US)
+        fail(5, "it does not go on", accounts[0].key, accounts[0].last_us - end_us, 0);
+    close_accounts();
+}
+
+/* Seven of eight workers die: those in hand are lost, and the wait for them. */
+static void crashes(int64_t delay_us, uint64_t seed)
+{
+    int64_t at_us = BEGIN_US + 6 * SECOND_US, all;
+
+    open_accounts(8, 100, 100, 5, delay_us, seed);
+    for (int i = 0; i < 100; i++) {
+        come(0, i, 4, true);
+        come(1 + i % 7, i, 4, true);
+    }
+    takt_fleet_run(&fleet, at_us);
+    for (int w = 1; w < 8; w++)
+        takt_fleet_crash(&fleet.workers[w]);
+    from_us = at_us;
+    until_us = at_us + 5 * SECOND_US;
+    takt_fleet_run(&fleet, until_us + SECOND_US);
+    check_rules();
+    all = count_starts();
+    if (all < 500 - 100)
+        fail(5, "slots are lost", "all", all, 500);
+    close_accounts();
+}
+
+/* Of 800/day in 1/s, 100 jobs have 5 s. */
+static void deadlines(int64_t delay_us, uint64_t seed)
+{
+    open_accounts(2, 1, 1, 5, delay_us, seed);
+    set_limit(&inner, "account", 800, 86400 * SECOND_US, 800);
+    come_until(0, 0, 50, false, 5 * SECOND_US);
+    come_until(1, 0, 50, false, 5 * SECOND_US);
+    takt_fleet_run(&fleet, BEGIN_US + 7 * SECOND_US);
+    if (start_count < 5 || start_count > 6 || start_count + refused != 100)
+        fail(5, "starts in 5 s", "account 0", start_count, 5);
+    takt_fleet_call_inner(&fleet.workers[0], 0, &inner, accounts[0].key, TAKT_OP_PEEK, 0);
+    takt_fleet_run(&fleet, BEGIN_US + 8 * SECOND_US);
+    if (peeked.remaining != 800 - start_count)
+        fail(5, "tokens of the inner limit", "account 0", peeked.remaining, 800 - start_count);
+    close_accounts();
+}
+
+static void (*const figures[])(int64_t delay_us, uint64_t seed) = {
+    hundred_accounts, spread_unevenly, paced_inside, domain_beside_many,
+    block_outside,    block_inside,    crashes,      deadlines,
+    some_keys,        one_with_many,   many_keys,
+};
+
+#define FIGURES (sizeof figures / sizeof *figures)
+#define SHORT   (FIGURES - 2) /* the others take long */
+#define ROUNDS  4             /* of all kinds, of which one has figures */
+
+/* ---- fleets at random ------------------------------------------------------------------------ */
+
+/* Messages are lost and repeated, a worker stops for a while, one dies, and blocks come. */
+static void storm(int workers, uint64_t *random)
+{
+    fleet.lost_per_mille = (int)draw(random, 100);
+    fleet.doubled_per_mille = (int)draw(random, 100);
+    for (int i = 0; i < 6; i++) {
+        takt_fleet_worker *worker = &fleet.workers[draw(random, workers)];
+        const char *key = accounts[draw(random, account_count)].key;
+        takt_fleet_run(&fleet, fleet.now_us + draw(random, SECOND_US));
+        if (worker->dead)
+            continue;
+        if (chance(random, 30))
+            takt_fleet_freeze(worker, fleet.now_us + draw(random, 2 * SECOND_US));
+        else if (chance(random, 40))
+            takt_fleet_call_inner(worker, 0, &inner, key, TAKT_OP_BLOCK, draw(random, SECOND_US));
+        else if (chance(random, 40))
+            takt_fleet_call(worker, 0, TAKT_OP_BLOCK, draw(random, SECOND_US));
+        else if (workers > 1 && worker->index > 0 && chance(random, 40))
+            takt_fleet_crash(worker);
+    }
+    takt_fleet_run(&fleet, fleet.now_us + 2 * SECOND_US);
+    fleet.lost_per_mille = fleet.doubled_per_mille = 0;
+    from_us = fleet.now_us + 8 * SECOND_US;
+}
+
+static void any_accounts(uint64_t seed)
+{
+    static const int64_t rates[] = {20, 100, 333}, inner_rates[] = {3, 10, 50};
+    static const int64_t delays_us[] = {0, 500, 2000, 8000};
+    uint64_t random = seed * 2654435761U + 17;
+    int count = 2 + (int)draw(&random, 12), workers = 1 + (int)draw(&random, 6);
+    int64_t rate = rates[draw(&random, 3)], own = inner_rates[draw(&random, 3)];
+
+    open_accounts(workers, count, rate, own, delays_us[draw(&random, 4)], seed);
+    for (int i = 0; i < count; i++) {
+        come(0, i, 3 + own, true);
+        for (int w = 1; w < workers; w++)
+            if (chance(&random, 40))
+                come(w, i, 3 + own, true);
+    }
+    if (chance(&random, 60))
+        storm(workers, &random);
+    /* A slot of an account may have to wait for the next one of all.  If an account's interval is
+     * no multiple of the outer one, a part of an outer interval is lost with each slot that is put
+     * off. */
+    own = own * rate / (own + rate);
+    check_parts(takt_min(rate, count * own), 20, rate == 333 ? 880 : 950, INT64_MAX);
+    close_accounts();
+}
+
+/* Figures take ten times as long as fleets at random, and differ little from seed to seed. */
+void nested_run(uint64_t seed)
+{
+    uint64_t kind = seed / 5 % (2 * FIGURES), round = seed / 5 / (2 * FIGURES);
+
+    if (kind >= SHORT)
+        any_accounts(seed);
+    else if (round % ROUNDS == 0)
+        figures[kind]((int64_t)(seed % 7) * 800, seed);
+}
+
+void nested_run_figures(void)
+{
+    static const int64_t delays_us[] = {0, 500, 5000};
+
+    for (size_t i = 0; i < sizeof delays_us / sizeof *delays_us; i++)
+        for (size_t j = 0; j < FIGURES; j++)
+            figures[j](delays_us[i], i + 1);
+}

@@ -1,0 +1,576 @@
+/*
+ * Nested work: which work it is, what its claims say, when a queue is parked, what becomes of it
+ * while the store is lost, and with a new policy.
+ */
+#include "scheduler/nest.h"
+
+#include "core/tenants.h"
+#include "scheduler/loss.h"
+#include "scheduler/order.h"
+#include "scheduler/renew.h"
+#include "scheduler/rigs.h"
+#include "scheduler/turns.h"
+
+#define QUEUES_MAX 48
+#define EACH       4 /* waiters of each queue */
+
+static takt_limit server, domain, user; /* the outermost, within it, within that */
+static takt_scheduler s;
+static takt_queue *queues[QUEUES_MAX];
+static takt_permit permits[QUEUES_MAX][EACH];
+static int queue_count;
+/* of the last pass: who claimed, what the claims said, and who started */
+static int claimed[QUEUES_MAX], claims;
+static takt_claim said[QUEUES_MAX];
+static char started[QUEUES_MAX * EACH + 1];
+
+static takt_limit named(const char *name, int64_t tokens, const takt_limit *within)
+{
+    takt_limit limit = limit_named(tokens, SECOND, 1);
+
+    strcpy(limit.name, name);
+    limit.within = within;
+    return limit;
+}
+
+static void set_up(void)
+{
+    server = named("server", 10, NULL);
+    domain = named("domain", 5, &server);
+    user = named("user", 2, &domain);
+    queue_count = 0;
+    memset(queues, 0, sizeof queues);
+    memset(permits, 0, sizeof permits);
+    cr_assert_eq(takt_registry_init(&s, 7, 1, NULL), 0);
+}
+
+static void run(int64_t at_us);
+
+static void tear_down(void)
+{
+    takt_scheduler_leave_all(&s, TAKT_E_CANCELED);
+    run(1000 * SECOND);
+    takt_registry_close(&s);
+}
+
+TestSuite(nest, .init = set_up, .fini = tear_down);
+
+static takt_chain chain_of(const takt_limit *innermost, const char *const *keys)
+{
+    takt_chain chain = {.count = 0};
+
+    for (const takt_limit *at = innermost; at; at = at->within) {
+        chain.limits[chain.count] = at;
+        chain.keys[chain.count] = keys[chain.count];
+        chain.costs[chain.count++] = 1;
+    }
+    return chain;
+}
+
+static void wait_in(int at, int waiters)
+{
+    for (int i = 0; i < waiters; i++) {
+        permits[at][i] = (takt_permit){.cost = 1, .priority = 5, .deadline_at_us = TAKT_NEVER};
+        takt_waiter_acquire(&s, queues[at], &permits[at][i]);
+    }
+}
+
+/* Waiters of a domain, in a queue of the server's. */
+static takt_queue *add(const char *key, int waiters)
+{
+    takt_chain chain = chain_of(&domain, (const char *const[]){key, "mx"});
+    int at = queue_count++;
+
+    queues[at] = takt_registry_nested(&s, &chain, NULL, 1);
+    cr_assert_not_null(queues[at]);
+    wait_in(at, waiters);
+    return queues[at];
+}
+
+static int number_of(const takt_queue *queue)
+{
+    int at = 0;
+
+    while (queues[at] != queue)
+        at++;
+    return at;
+}
+
+static void run(int64_t at_us)
+{
+    takt_permit *permit;
+    takt_queue *queue;
+    takt_claim claim;
+    size_t size = 0;
+
+    takt_scheduler_run(&s, NOW + at_us);
+    for (claims = 0; (queue = takt_claims_next(&s, NOW + at_us, &claim)); claims++) {
+        claimed[claims] = number_of(queue);
+        said[claims] = claim;
+    }
+    while ((permit = takt_scheduler_next_fired(&s)))
+        if (permit->status == 0)
+            started[size++] = (char)('a' + number_of(permit->queue));
+    started[size] = '\0';
+}
+
+static bool has_claimed(int at)
+{
+    for (int i = 0; i < claims; i++)
+        if (claimed[i] == at)
+            return true;
+    return false;
+}
+
+static void answer_to(int at, const takt_award *award, int64_t at_us)
+{
+    takt_scheduler_award(&s, queues[at], award, NOW + at_us, NOW + at_us);
+}
+
+/* Nothing can start before that by the inner limits, or the queue stands in line. */
+static void put_off(int at, int64_t at_us, int64_t until_us, bool parked)
+{
+    takt_award award = award_of(at_us, until_us, 0, 0, 1);
+
+    award.claim_again_at_us = NOW + until_us;
+    award.in_line = parked ? 0 : 1U << 5;
+    award.parked = parked;
+    award.workers = 1;
+    award.least_urgent = 5;
+    answer_to(at, &award, at_us);
+}
+
+/* ---- which work is nested -------------------------------------------------------------------- */
+
+static bool is_nested(void)
+{
+    takt_chain chain = chain_of(&user, (const char *const[]){"u", "d", "mx"});
+
+    return takt_chain_is_nested(&chain);
+}
+
+Test(nest, what_one_claim_cannot_decide_is_not_nested)
+{
+    takt_chain alone = chain_of(&server, (const char *const[]){"mx"});
+
+    cr_expect(is_nested());
+    cr_expect_not(takt_chain_is_nested(&alone));
+    for (int i = 0; i < 3; i++) {
+        takt_limit *limits[] = {&user, &domain, &server};
+        bool outermost = i == 2;
+        takt_limit kept = *limits[i];
+        limits[i]->mode = TAKT_MODE_SHADOW;
+        cr_expect_not(is_nested(), "level %d in shadow", i);
+        *limits[i] = kept;
+        limits[i]->access = TAKT_ACCESS_UNLIMITED;
+        cr_expect_not(is_nested(), "level %d is unlimited", i);
+        *limits[i] = kept;
+        limits[i]->numbers.concurrency = 3;
+        cr_expect_eq(is_nested(), outermost, "level %d has permits", i);
+        *limits[i] = kept;
+        limits[i]->numbers.max_waiting = 3;
+        cr_expect_eq(is_nested(), outermost, "level %d bounds its waiters", i);
+        *limits[i] = kept;
+        limits[i]->fair = TAKT_FAIR_TENANT;
+        cr_expect_eq(is_nested(), outermost, "level %d has tenants", i);
+        *limits[i] = kept;
+        limits[i]->numbers.rules[0].unit = TAKT_UNIT_MORE;
+        cr_expect_not(is_nested(), "level %d counts more", i);
+        *limits[i] = kept;
+    }
+}
+
+Test(nest, all_levels_that_count_a_cost_count_the_same)
+{
+    takt_chain chain = chain_of(&user, (const char *const[]){"u", "d", "mx"});
+
+    chain.costs[1] = 2;
+    cr_expect_not(takt_chain_is_nested(&chain));
+    domain.numbers.rules[0].unit = TAKT_UNIT_REQUESTS;
+    cr_expect(takt_chain_is_nested(&chain), "the domain counts none");
+    chain.costs[0] = chain.costs[2] = 3;
+    cr_expect_eq(takt_chain_cost(&chain), 3);
+    server.numbers.rules[0].unit = TAKT_UNIT_REQUESTS;
+    chain.costs[2] = 1;
+    cr_expect(takt_chain_is_nested(&chain));
+    cr_expect_eq(takt_chain_cost(&chain), 3, "the user's level counts it");
+}
+
+/* ---- claims ---------------------------------------------------------------------------------- */
+
+Test(nest, a_claim_names_its_subject)
+{
+    takt_queue *a = add("a.example", 2), *b = add("b.example", 1);
+
+    cr_expect_eq(a->limit, &server);
+    cr_expect_str_eq(a->key, "mx");
+    cr_assert_eq(a->nest->count, 1);
+    cr_expect_eq(a->nest->inner[0].limit, &domain);
+    cr_expect_str_eq(a->nest->inner[0].key, "a.example");
+    run(0);
+    cr_assert_eq(claims, 2);
+    cr_expect_str_eq(said[0].tenant, "a.example");
+    cr_expect_eq(said[0].tenant_weight, 1);
+    cr_expect_eq(said[0].waiting, 2);
+    cr_expect_eq(said[0].client, 7);
+    cr_expect_str_eq(said[1].tenant, "b.example");
+    cr_expect_neq(said[0].worker, said[1].worker);
+    cr_expect_neq(said[0].worker, 7);
+    cr_expect_eq(add("b.example", 0), b, "the same subject");
+}
+
+/* An inner limit as a whole, several levels, and more than a tenant's name can have. */
+Test(nest, subjects_have_readable_names)
+{
+    char longest[TAKT_KEY_SIZE_MAX + 1];
+    takt_chain whole = chain_of(&domain, (const char *const[]){"", "mx"}),
+               deep = chain_of(&user, (const char *const[]){"ann", "a.example", ""}),
+               all = chain_of(&user, (const char *const[]){longest, longest, longest});
+    takt_queue *last;
+
+    memset(longest, 'k', TAKT_KEY_SIZE_MAX);
+    longest[TAKT_KEY_SIZE_MAX] = '\0';
+    cr_expect_str_eq(takt_registry_nested(&s, &whole, NULL, 1)->turn->tenant, "domain");
+    cr_expect_str_eq(takt_registry_nested(&s, &deep, NULL, 1)->turn->tenant, "ann/a.example");
+    last = takt_registry_nested(&s, &all, NULL, 1);
+    cr_expect_eq(strlen(last->turn->tenant), 17);
+    cr_expect_str_eq(last->nest->inner[1].key, longest);
+    cr_expect_str_eq(last->key, longest);
+    longest[0] = 'x';
+    cr_expect_str_neq(takt_registry_nested(&s, &all, NULL, 1)->turn->tenant, last->turn->tenant);
+}
+
+/* The keys of two inner limits may be equal: each has queues and claims of its own. */
+Test(nest, equal_keys_of_other_limits_are_other_queues)
+{
+    static takt_limit bulk;
+    bulk = named("bulk", 1, &server);
+    takt_chain other = chain_of(&bulk, (const char *const[]){"a", "mx"});
+
+    add("a", 1);
+    queues[queue_count] = takt_registry_nested(&s, &other, NULL, 1);
+    cr_assert_neq(queues[0], queues[1]);
+    wait_in(queue_count++, 1);
+    run(0);
+    cr_assert_eq(claims, 2);
+    cr_expect_neq(said[0].worker, said[1].worker);
+    cr_expect_eq(takt_nest_next(&s, &domain, "a", NULL), queues[0]);
+    cr_expect_null(takt_nest_next(&s, &domain, "a", queues[0]));
+    cr_expect_eq(takt_nest_next(&s, &bulk, "a", NULL), queues[1]);
+}
+
+Test(nest, tenants_of_the_outermost_limit_take_its_turns)
+{
+    takt_chain chain = chain_of(&domain, (const char *const[]){"a", "mx"});
+
+    server.fair = TAKT_FAIR_TENANT;
+    for (int i = 0; i < 3; i++) {
+        queues[i] = takt_registry_nested(&s, &chain, i == 0 ? "acme" : i == 1 ? "beta" : "", 3);
+        wait_in(i, 1);
+    }
+    queue_count = 3;
+    run(0);
+    cr_assert_eq(claims, 3);
+    cr_expect_str_eq(said[0].tenant, "acme");
+    cr_expect_eq(said[0].tenant_weight, 3);
+    cr_expect_str_eq(said[1].tenant, "beta");
+    cr_expect_str_eq(said[2].tenant, "");
+    for (int i = 1; i < 3; i++)
+        cr_expect_neq(said[0].worker, said[i].worker);
+}
+
+/* All queues of a ledger: the work of the server alone, and nested work. */
+Test(nest, a_ledger_has_plain_and_nested_queues)
+{
+    takt_queue *plain = takt_registry_queue(&s, &server, "mx"), *at = NULL;
+    int count = 0;
+
+    add("a", 0);
+    add("b", 0);
+    takt_registry_queue(&s, &server, "other");
+    while ((at = takt_registry_next(&s, &server, "mx", at)))
+        count++;
+    cr_expect_eq(count, 3);
+    cr_assert_not_null(plain->turn, "it takes turns with the others");
+    cr_expect_eq(plain->turn->of, queues[0]->turn->of);
+    queues[queue_count++] = plain;
+    wait_in(2, 1);
+    run(0);
+    cr_assert_eq(claims, 1);
+    cr_expect_null(said[0].tenant, "but it has no tenant");
+    cr_expect_eq(said[0].worker, 7);
+}
+
+/* ---- parking --------------------------------------------------------------------------------- */
+
+Test(nest, a_parked_queue_leaves_its_place_and_comes_back)
+{
+    for (int i = 0; i <= TAKT_TURNS_IN_LINE; i++) {
+        char key[8];
+        snprintf(key, sizeof key, "%d", i);
+        add(key, 1);
+    }
+    run(0);
+    cr_assert_eq(claims, TAKT_TURNS_IN_LINE);
+    for (int i = 0; i < claims; i++)
+        put_off(i, 0, 10 * SECOND, i == 0);
+    run(0);
+    cr_assert_eq(claims, 1);
+    cr_expect_eq(claimed[0], TAKT_TURNS_IN_LINE, "it has the place");
+    put_off(TAKT_TURNS_IN_LINE, 0, 4 * SECOND, true);
+    permits[0][1] = permits[0][0];
+    takt_waiter_acquire(&s, queues[0], &permits[0][1]);
+    run(SECOND);
+    cr_expect_eq(claims, 0, "not even for new waiters");
+    run(4 * SECOND + 10 * MS); /* two clocks drift apart */
+    cr_expect(!has_claimed(0) && has_claimed(TAKT_TURNS_IN_LINE));
+    for (int i = 1; i <= TAKT_TURNS_IN_LINE; i++)
+        put_off(i, 4 * SECOND + 10 * MS, 20 * SECOND, true);
+    run(5 * SECOND);
+    cr_expect_eq(claims, 0);
+    run(10 * SECOND + 10 * MS);
+    cr_expect_eq(claims, 1, "its time has come");
+    cr_expect_eq(claimed[0], 0);
+}
+
+/* Its inner limits have let none start: only what they say can change that. */
+Test(nest, a_change_of_an_inner_ledger_ends_parking)
+{
+    add("a", 1);
+    run(0);
+    put_off(0, 0, 10 * SECOND, true);
+    run(0);
+    takt_claims_hint(&s, queues[0]);
+    run(SECOND);
+    cr_expect_eq(claims, 0, "a hint of the outermost ledger says nothing of the inner ones");
+    takt_order_unpark(&s, queues[0]);
+    takt_claims_hint(&s, queues[0]);
+    run(SECOND);
+    cr_expect_eq(claims, 1);
+    put_off(0, SECOND, 20 * SECOND, true);
+    takt_scheduler_blocked(&s, queues[0], NOW + 5 * SECOND);
+    run(2 * SECOND);
+    cr_expect_eq(claims, 0);
+    takt_scheduler_blocked(&s, queues[0], 0);
+    run(3 * SECOND);
+    cr_expect_eq(claims, 1, "a block may have been what held it up");
+}
+
+/* A hint may be lost. */
+Test(nest, parking_has_an_end)
+{
+    add("a", 1);
+    run(0);
+    put_off(0, 0, 3600 * SECOND, true);
+    run(0);
+    run(60 * SECOND);
+    cr_expect_eq(claims, 1);
+}
+
+Test(nest, more_urgent_waiters_are_not_parked)
+{
+    add("a", 1);
+    run(0);
+    put_off(0, 0, 10 * SECOND, true);
+    permits[0][1] = (takt_permit){.cost = 1, .priority = 1, .deadline_at_us = TAKT_NEVER};
+    takt_waiter_acquire(&s, queues[0], &permits[0][1]);
+    run(SECOND);
+    cr_expect_eq(claims, 1);
+}
+
+/* ---- deadlines ------------------------------------------------------------------------------- */
+
+/* The inner limit gives two in a second, the outermost ten. */
+Test(nest, who_comes_too_late_by_an_inner_limit_fails_at_once)
+{
+    takt_award award = award_of(0, 0, 0, 1, 1);
+
+    domain.numbers = limit_named(2, SECOND, 1).numbers;
+    add("a", 0);
+    for (int i = 0; i < EACH; i++) {
+        permits[0][i] = (takt_permit){.cost = 1, .priority = 5, .deadline_at_us = NOW + 1100 * MS};
+        takt_waiter_acquire(&s, queues[0], &permits[0][i]);
+    }
+    run(0);
+    award.next_slot_at_us = NOW + 500 * MS;
+    award.in_line = 1U << 5;
+    award.claim_again_at_us = NOW + 400 * MS;
+    answer_to(0, &award, 0);
+    run(0);
+    cr_expect_str_eq(started, "a");
+    cr_expect_eq(queues[0]->waiters.total, 2, "at 500 ms and at 1 s");
+    cr_expect_eq(permits[0][3].status, TAKT_E_DEADLINE);
+}
+
+/* ---- without the store ----------------------------------------------------------------------- */
+
+Test(nest, the_strictest_limit_decides_without_the_store)
+{
+    static const struct {
+        takt_on_store_failure outer, inner, expected;
+    } rows[] = {
+        {TAKT_ON_STORE_FAILURE_OPEN, TAKT_ON_STORE_FAILURE_OPEN, TAKT_ON_STORE_FAILURE_OPEN},
+        {TAKT_ON_STORE_FAILURE_OPEN, TAKT_ON_STORE_FAILURE_SHARE, TAKT_ON_STORE_FAILURE_SHARE},
+        {TAKT_ON_STORE_FAILURE_SHARE, TAKT_ON_STORE_FAILURE_OPEN, TAKT_ON_STORE_FAILURE_SHARE},
+        {TAKT_ON_STORE_FAILURE_SHARE, TAKT_ON_STORE_FAILURE_WAIT, TAKT_ON_STORE_FAILURE_WAIT},
+        {TAKT_ON_STORE_FAILURE_WAIT, TAKT_ON_STORE_FAILURE_OPEN, TAKT_ON_STORE_FAILURE_WAIT},
+        {TAKT_ON_STORE_FAILURE_WAIT, TAKT_ON_STORE_FAILURE_CLOSED, TAKT_ON_STORE_FAILURE_CLOSED},
+        {TAKT_ON_STORE_FAILURE_CLOSED, TAKT_ON_STORE_FAILURE_SHARE, TAKT_ON_STORE_FAILURE_CLOSED},
+    };
+    takt_queue *queue = add("a", 0);
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        server.on_store_failure = rows[i].outer;
+        domain.on_store_failure = rows[i].inner;
+        cr_expect_eq(takt_loss_mode(queue), rows[i].expected, "row %zu", i);
+    }
+}
+
+static int64_t next_pass(void)
+{
+    return takt_scheduler_pass_at(&s) - NOW;
+}
+
+/* Runs without the store until that time; returns how many each queue started. */
+static void run_alone(int64_t from_us, int64_t until_us, int starts[QUEUES_MAX])
+{
+    memset(starts, 0, QUEUES_MAX * sizeof *starts);
+    for (int64_t at_us = from_us; at_us <= until_us; at_us = next_pass()) {
+        run(at_us);
+        for (const char *at = started; *at; at++)
+            starts[*at - 'a']++;
+        for (int i = 0; i < claims; i++)
+            takt_scheduler_failed(&s, queues[claimed[i]], TAKT_E_STORE, NOW + at_us);
+        cr_assert_gt(next_pass(), at_us);
+    }
+}
+
+static void lose_store(int waiters)
+{
+    for (int i = 0; i < queue_count; i++)
+        wait_in(i, waiters);
+    run(0);
+    for (int i = 0; i < claims; i++)
+        put_off(claimed[i], 0, 0, false);
+    run(0);
+    for (int i = 0; i < claims; i++)
+        takt_scheduler_failed(&s, queues[claimed[i]], TAKT_E_STORE, NOW);
+}
+
+/* The server's ten a second are for all; of a domain one starts in a second. */
+Test(nest, each_level_has_its_pace_without_the_store)
+{
+    int starts[QUEUES_MAX];
+
+    server.on_store_failure = domain.on_store_failure = TAKT_ON_STORE_FAILURE_SHARE;
+    domain.numbers = limit_named(1, SECOND, 1).numbers;
+    for (int i = 0; i < 3; i++)
+        add((const char *const[]){"a", "b", "c"}[i], 0);
+    lose_store(EACH);
+    run_alone(0, 10 * SECOND, starts);
+    for (int i = 0; i < 3; i++) {
+        int64_t last_us = 0;
+        cr_expect_eq(starts[i], EACH);
+        for (int j = 0; j < EACH; j++) {
+            cr_expect_geq(permits[i][j].slot_at_us - last_us, SECOND);
+            last_us = permits[i][j].slot_at_us;
+        }
+    }
+}
+
+/* A domain that its own pace holds up leaves the server's pace to others. */
+Test(nest, who_is_paced_inside_leaves_the_turn_to_others)
+{
+    static takt_limit slow;
+    slow = named("slow", 1, &server);
+    takt_chain chain = chain_of(&slow, (const char *const[]){"s", "mx"});
+    int starts[QUEUES_MAX];
+    int64_t slots[2 * EACH];
+    int count = 0;
+
+    server.on_store_failure = domain.on_store_failure = slow.on_store_failure =
+        TAKT_ON_STORE_FAILURE_SHARE;
+    domain.numbers = server.numbers;
+    queues[queue_count++] = takt_registry_nested(&s, &chain, NULL, 1);
+    add("fast", 0);
+    lose_store(EACH);
+    run_alone(0, 10 * SECOND, starts);
+    cr_expect_eq(starts[0], EACH);
+    cr_expect_eq(starts[1], EACH);
+    cr_expect_leq(permits[1][EACH - 1].slot_at_us - permits[1][0].slot_at_us, 3 * 200 * MS);
+    cr_expect_geq(permits[0][EACH - 1].slot_at_us - permits[0][0].slot_at_us, 3 * SECOND);
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < EACH; j++)
+            slots[count++] = permits[i][j].slot_at_us;
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < i; j++)
+            cr_expect_geq(llabs(slots[i] - slots[j]), 99 * MS, "the server's pace is one");
+}
+
+/* ---- a new policy ---------------------------------------------------------------------------- */
+
+static takt_limit next_server, next_domain;
+
+static const takt_limit *find(const void *data, const takt_limit *limit, const char *key)
+{
+    (void)data;
+    (void)key;
+    return strcmp(limit->name, "server") == 0   ? &next_server
+           : strcmp(limit->name, "domain") == 0 ? &next_domain
+                                                : NULL;
+}
+
+static int32_t weigh(const takt_limit *limit, const takt_turn *turn)
+{
+    (void)limit;
+    (void)turn;
+    return 1;
+}
+
+static bool is_old(const void *data, const takt_limit *limit)
+{
+    (void)data;
+    return limit == &domain;
+}
+
+Test(nest, all_levels_follow_a_new_policy_or_none)
+{
+    takt_chain chain;
+
+    next_server = named("server", 20, NULL);
+    next_domain = named("domain", 8, &next_server);
+    add("a", 1);
+    run(0);
+    put_off(0, 0, 10 * SECOND, true);
+    takt_renew_policy(&s, find, weigh, NULL);
+    cr_expect_eq(queues[0]->limit, &next_server);
+    cr_expect_eq(queues[0]->nest->inner[0].limit, &next_domain);
+    cr_expect_not(takt_renew_is_used(&s, is_old, NULL));
+    run(0);
+    cr_expect_eq(claims, 1, "also one that was parked");
+    server = next_server;
+    domain = next_domain;
+    domain.within = &server;
+    chain = chain_of(&domain, (const char *const[]){"a", "mx"});
+    takt_renew_nested(&s, queues[0], &chain);
+    next_domain.numbers.concurrency = 1;
+    takt_renew_policy(&s, find, weigh, NULL);
+    cr_expect_eq(queues[0]->limit, &server, "it cannot be nested under the new one");
+    cr_expect_eq(queues[0]->nest->inner[0].limit, &domain);
+    cr_expect(takt_renew_is_used(&s, is_old, NULL));
+}
+
+/* Work that can never start by the rules of an inner limit fails. */
+Test(nest, who_can_never_start_inside_fails)
+{
+    next_server = named("server", 20, NULL);
+    next_domain = named("domain", 8, &next_server);
+    server.numbers = next_server.numbers = limit_named(10, SECOND, 5).numbers;
+    domain.numbers = limit_named(10, SECOND, 5).numbers;
+    add("a", 0);
+    permits[0][0] = (takt_permit){.cost = 3, .priority = 5, .deadline_at_us = TAKT_NEVER};
+    takt_waiter_acquire(&s, queues[0], &permits[0][0]);
+    takt_renew_policy(&s, find, weigh, NULL);
+    run(0);
+    cr_expect_eq(permits[0][0].status, TAKT_E_COST);
+}
