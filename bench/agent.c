@@ -6,21 +6,26 @@
  *     agent PROGRAM throughput [HOW [PROCESSES [WAITERS [SECONDS]]]]
  *     agent PROGRAM paced [PROCESSES [RATE [SECONDS]]]
  *     agent PROGRAM idle [CONNECTIONS]
+ *     agent PROGRAM killed [TIMES]
  *
  * PROGRAM: takt-agent, by its path.  latency: an ACQUIRE, and beside it a takt_acquire at the
  * same server, in turn.  throughput: acquires that never have to wait; each process has its WAITERS
  * by HOW: `tags` of one connection, a `pipeline` of plain ACQUIREs on one (the agent does them one
  * after the other), or `connections` of their own.  paced: requests to the server for each grant,
- * with one waiter in each process.  idle: memory, after each connection has sent a PING.
+ * with one waiter in each process.  idle: memory, after each connection has sent a PING.  killed:
+ * from the SIGKILL of the process that has the only permit until another one has it.
  */
 #include <inttypes.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 #include <uv.h>
 
 #include "bench.h"
@@ -342,6 +347,69 @@ static void measure_idle(int connections)
            (double)(after_kb - before_kb) * 1024 / connections);
 }
 
+/* ---- killed ---------------------------------------------------------------------------------- */
+
+/* Starts a process that takes the permit and keeps it. */
+static pid_t start_holder(void)
+{
+    int held[2];
+    char byte = 0;
+    pid_t child;
+
+    if (pipe(held) != 0 || (child = fork()) < 0)
+        fail("no process for the permit");
+    if (child == 0) {
+        bench_client client = bench_agent_connect();
+        acquire(&client);
+        if (write(held[1], &byte, 1) == 1)
+            pause();
+        _exit(1);
+    }
+    close(held[1]);
+    if (read(held[0], &byte, 1) != 1)
+        fail("the permit is not held");
+    close(held[0]);
+    return child;
+}
+
+static int64_t time_killed(void)
+{
+    pid_t holder = start_holder();
+    bench_client client = bench_agent_connect();
+    int64_t begin_ns;
+
+    BENCH_PUT(&client, "ACQUIRE", "through");
+    bench_client_send(&client);
+    sleep_until(bench_now_ns() + SECOND_NS / 50); /* it is in line by then */
+    begin_ns = bench_now_ns();
+    kill(holder, SIGKILL);
+    while (client.lines < PERMIT_LINES)
+        bench_client_read(&client);
+    begin_ns = bench_now_ns() - begin_ns;
+    waitpid(holder, NULL, 0);
+    bench_client_close(&client);
+    return begin_ns;
+}
+
+static void measure_killed(int64_t times)
+{
+    int64_t *took = calloc((size_t)times, sizeof *took);
+    bench_client client = bench_agent_connect();
+    double p50_ms, p99_ms;
+
+    BENCH_PUT(&client, "DEFINE", "through", "CONCURRENCY", "1");
+    bench_client_do(&client, 1);
+    for (int64_t i = 0; i < times; i++)
+        took[i] = time_killed();
+    p50_ms = (double)bench_quantile(took, times, 0.5) / 1e6;
+    p99_ms = (double)bench_quantile(took, times, 0.99) / 1e6;
+    printf("{\"bench\":\"agent killed\",\"times\":%" PRId64
+           ",\"free_p50_ms\":%.2f,\"free_p99_ms\":%.2f,\"free_max_ms\":%.2f}\n",
+           times, p50_ms, p99_ms, (double)took[times - 1] / 1e6); /* they are sorted now */
+    bench_client_close(&client);
+    free(took);
+}
+
 /* ---- all ------------------------------------------------------------------------------------- */
 
 static void raise_open_files(void)
@@ -375,7 +443,9 @@ int main(int argc, char **argv)
                       number(argc, argv, 5, 10));
     else if (strcmp(what, "idle") == 0)
         measure_idle(number(argc, argv, 3, 10000));
+    else if (strcmp(what, "killed") == 0)
+        measure_killed(number(argc, argv, 3, 200));
     else
-        fail("usage: agent PROGRAM latency|throughput|paced|idle ...");
+        fail("usage: agent PROGRAM latency|throughput|paced|idle|killed ...");
     return 0;
 }

@@ -55,6 +55,7 @@ static void tried(takt_call *call, int status, const takt_standing *standing)
     (void)standing;
     bench_must(status, "a try");
     bench.under_way--;
+    takt_release(&((bench_try *)call)->permit);
     try_next((bench_try *)call);
 }
 

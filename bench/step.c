@@ -39,7 +39,10 @@ static double claim_ns(int64_t waiters)
 {
     takt_ledger ledger = {.line = line, .line_capacity = 64};
     takt_claim claim = {
-        .worker = 1, .waiting = waiters, .want_count = 1, .wants = {{waiters, TAKT_NEVER, 1, 5}}};
+        .worker = 1,
+        .waiting = waiters,
+        .want_count = 1,
+        .wants = {{.count = waiters, .latest_us = TAKT_NEVER, .cost = 1, .priority = 5}}};
     takt_award award;
     int64_t begin = bench_now_ns();
 
