@@ -21,6 +21,7 @@
 #include "core/overflow.h"
 #include "core/tenants.h"
 #include "core/wakes.h"
+#include "core/worth.h"
 
 void takt_ledger_empty(takt_ledger *ledger, const takt_numbers *numbers)
 {
@@ -148,13 +149,6 @@ static int64_t wanted_by(const takt_place *place, int unit)
                                         : place->more.of[unit];
 }
 
-static int64_t needed_by(const takt_place *place, int unit)
-{
-    return unit == TAKT_UNIT_TOKENS     ? place->need
-           : unit == TAKT_UNIT_REQUESTS ? 1
-                                        : takt_max(place->needs.of[unit], 1);
-}
-
 static takt_amounts sum(takt_amounts a, takt_amounts b)
 {
     EACH_UNIT(unit, TAKT_UNITS)
@@ -231,7 +225,7 @@ static int64_t shares_in_reach(const takt_ledger *ledger, const view *v, int uni
  * need less, so that to `plan` counts them only if all need the same. */
 static int64_t beyond_shares(const takt_place *head, int unit, int64_t share, bool plan)
 {
-    int64_t needed = needed_by(head, unit), wanted = wanted_by(head, unit);
+    int64_t needed = takt_line_need(head, unit), wanted = wanted_by(head, unit);
     int64_t count = takt_max(head->waiting, 1);
     bool alike = wanted % count == 0 && wanted / count == needed;
 
@@ -246,7 +240,7 @@ static view look(const takt_ledger *ledger, int64_t now_us, int at, bool plan)
     int64_t from_us = takt_max(now_us, ledger->blocked_until_us);
     int64_t weight = 0, places = 1, before = 0, shares_before = 0;
     int units = units_of(ledger);
-    takt_amounts through, others = {{0}};
+    takt_amounts through, others = {{0}}, owed = {{0}};
     view v = {.urgent = {{0}}};
 
     for (int i = 0; i < ledger->line_count; i++) {
@@ -285,10 +279,13 @@ static view look(const takt_ledger *ledger, int64_t now_us, int at, bool plan)
     v.permit_share = takt_max(ledger->numbers->concurrency / weight, 1);
     if (weight > places)
         shares_before = takt_min(shares_before, shares_in_reach(ledger, &v, units));
+    if (plan && head && me->turn > ledger->turn)
+        owed = takt_worth_before(ledger, me->turn - head->turn, places - 1);
     EACH_UNIT(unit, units)
     {
-        int64_t needed = head ? needed_by(head, unit) : 0, share = v.share.of[unit];
-        int64_t ahead = shares_before * share + (head ? beyond_shares(head, unit, share, plan) : 0);
+        int64_t needed = head ? takt_line_need(head, unit) : 0, share = v.share.of[unit];
+        int64_t ahead = takt_max(shares_before * share, owed.of[unit]) +
+                        (head ? beyond_shares(head, unit, share, plan) : 0);
         /* room that nobody wants is not reserved */
         v.ahead.of[unit] = v.urgent.of[unit] + takt_min(ahead, others.of[unit]);
         v.first.of[unit] = v.urgent.of[unit] + (head ? needed + before - 1 : 0);
@@ -370,7 +367,7 @@ static void match(const takt_place *me, takt_amounts *turn, int units)
     requests = takt_max(requests, 1);
     EACH_UNIT(unit, units)
     turn->of[unit] = takt_max(takt_min(turn->of[unit], requests * one.of[unit]),
-                              takt_max(needed_by(me, unit), 1));
+                              takt_max(takt_line_need(me, unit), 1));
 }
 
 /* In a line with weights a place waits until there is room for a share, or for what it will plan
@@ -409,7 +406,7 @@ static int64_t turn_from(const takt_ledger *ledger, int64_t now_us, const takt_p
     int64_t shares = v.shares, first_us, due_us;
 
     EACH_UNIT(unit, TAKT_UNITS)
-    need.of[unit] = turn.of[unit] = takt_max(needed_by(me, unit), 1);
+    need.of[unit] = turn.of[unit] = takt_max(takt_line_need(me, unit), 1);
     EACH_UNIT(unit, units)
     shares = takt_min(shares, half.of[unit] / usable(v.share.of[unit], need.of[unit]));
     EACH_UNIT(unit, units)
@@ -456,16 +453,19 @@ static takt_amounts serve(takt_ledger *ledger, int64_t now_us, int at, const tak
                           ? now_us + ledger->numbers->lookahead_us / TAKT_OFFERS_NEAR
                           : till_us;
     int64_t slots = 0, used = 0;
+    bool large = false; /* the first waiter needs more than a share */
 
     EACH_UNIT(unit, units)
     {
-        use.of[unit] = usable(v.share.of[unit], needed_by(me, unit));
-        left.of[unit] = takt_min(turn_of(v.share.of[unit], needed_by(me, unit), v.shares),
+        large |= takt_line_need(me, unit) > v.share.of[unit];
+        use.of[unit] = usable(v.share.of[unit], takt_line_need(me, unit));
+        left.of[unit] = takt_min(turn_of(v.share.of[unit], takt_line_need(me, unit), v.shares),
                                  v.room.of[unit] - v.ahead.of[unit]);
         whole = takt_min(whole, left.of[unit] / use.of[unit]);
     }
     EACH_UNIT(unit, whole > 0 ? units : 0)
-    left.of[unit] = takt_min(left.of[unit], turn_of(v.share.of[unit], needed_by(me, unit), whole));
+    left.of[unit] =
+        takt_min(left.of[unit], turn_of(v.share.of[unit], takt_line_need(me, unit), whole));
     if (takt_line_is_weighed(ledger, me)
             ? is_too_little(ledger, me, &left, &use)
             : v.shared && turn_from(ledger, now_us, me, v, false, false) > now_us)
@@ -511,8 +511,13 @@ static takt_amounts serve(takt_ledger *ledger, int64_t now_us, int at, const tak
         used = takt_max(used, takt_ceil_div(slots, v.permit_share));
         takt_holders_give(ledger, now_us, claim, slots);
     }
-    if (given.of[TAKT_UNIT_TOKENS] > 0)
+    if (given.of[TAKT_UNIT_TOKENS] > 0) {
         me->left = takt_max(v.shares - used, 0);
+        large |= me->turn > ledger->turn || takt_line_owes(ledger, me->priority);
+        me->moves = me->usual = 0;
+        if (large && me->tenant == 0)
+            takt_worth_note(ledger, me, given);
+    }
     return given;
 }
 
@@ -666,7 +671,7 @@ static takt_amounts serve_all(takt_ledger *ledger, int64_t now_us, const takt_cl
         if (ledger->line[at].waiting <= 0 || !cap(ledger, now_us, &ledger->line[at], parked_us)) {
             takt_line_remove(ledger, at);
         } else if (given.of[TAKT_UNIT_TOKENS] > 0 && ledger->line[at].left == 0) {
-            takt_line_end_turn(ledger, at);
+            takt_line_end_turn(ledger, at, ledger->line[at].moves, ledger->line[at].usual);
         }
     }
     return all;
@@ -745,8 +750,8 @@ static takt_amounts need_of_head(const takt_ledger *ledger, const takt_claim *cl
     if (at == ledger->line_count || ledger->line[at].worker != claim->worker)
         return needs;
     EACH_UNIT(unit, units_of(ledger))
-    if (needed_by(&ledger->line[at], unit) > 1)
-        needs.of[unit] = needed_by(&ledger->line[at], unit);
+    if (takt_line_need(&ledger->line[at], unit) > 1)
+        needs.of[unit] = takt_line_need(&ledger->line[at], unit);
     return needs;
 }
 

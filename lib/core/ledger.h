@@ -135,6 +135,9 @@ typedef struct takt_award {
  * not all are listed. */
 takt_amounts takt_claim_least(const takt_claim *claim, const takt_numbers *numbers);
 
+/* by so many numbers a place goes beyond the last turn at most */
+#define TAKT_OWED_MAX (INT64_C(1) << 40)
+
 /* A worker's place in the line.  It has one for each priority of its waiters. */
 typedef struct takt_place {
     uint64_t worker;
@@ -161,6 +164,8 @@ typedef struct takt_place {
     uint64_t client;  /* with tenants: whom to wake instead; 0: the worker */
     int64_t came;     /* of the claiming worker, not kept: its turn before it was served */
     int64_t accepted; /* likewise: its waiters before this claim, less those that it serves */
+    int64_t moves;    /* likewise: the worth of its turn (line.h), and of a usual one; 0: unknown */
+    int64_t usual;
 } takt_place;
 
 /* A tenant that has waiters of one priority, or has lately had more than its part (tenants.h). */
@@ -232,7 +237,7 @@ typedef struct takt_ledger {
     const takt_numbers *numbers; /* the numbers under which the state is kept */
     takt_rules_state state;
     takt_pages *pages;        /* where logs are kept, the caller's; NULL where no rule keeps one */
-    int64_t turn;             /* the last turn given out */
+    int64_t turn;             /* the last turn given out; a place that owes turns has a later one */
     int64_t blocked_until_us; /* 0: not blocked */
     char reason[TAKT_REASON_TEXT_MAX + 1]; /* why, as in the text (reason.h); "": nobody says */
     takt_brake brake;

@@ -563,7 +563,8 @@ static void read_place(takt_reader *reader, takt_ledger *ledger, takt_numbers *k
     }
     read_place_of_tenant(reader, ledger, place);
     read_further(reader, place);
-    if (place->turn > ledger->turn || (ledger->line_count > 0 && !in_order(place - 1, place)))
+    if (place->turn - TAKT_OWED_MAX > ledger->turn + 1 ||
+        (ledger->line_count > 0 && !in_order(place - 1, place)))
         reader->bad = true;
     ledger->line_count++;
 }

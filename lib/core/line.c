@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/integers.h"
+#include "core/worth.h"
 
 int takt_line_find(const takt_ledger *ledger, uint64_t worker, int priority)
 {
@@ -25,21 +26,65 @@ static int end_of(const takt_ledger *ledger, int priority)
     return at;
 }
 
-static void insert(takt_ledger *ledger, int at, takt_place place)
+static bool has(const takt_ledger *ledger, int priority, int64_t turn)
 {
+    for (int at = end_of(ledger, priority) - 1;
+         at >= 0 && ledger->line[at].priority == priority && ledger->line[at].turn >= turn; at--)
+        if (ledger->line[at].turn == turn)
+            return true;
+    return false;
+}
+
+/* The first number from `turn` on that no place has. */
+static int64_t free_turn(const takt_ledger *ledger, int priority, int64_t turn)
+{
+    while (has(ledger, priority, turn))
+        turn++;
+    return turn;
+}
+
+bool takt_line_owes(const takt_ledger *ledger, int priority)
+{
+    int end = end_of(ledger, priority);
+
+    return end > 0 && ledger->line[end - 1].priority == priority &&
+           ledger->line[end - 1].turn > ledger->turn;
+}
+
+/* How many active places its priority has. */
+static int64_t count_active(const takt_ledger *ledger, int priority)
+{
+    int64_t count = 0;
+
+    for (int at = end_of(ledger, priority) - 1; at >= 0 && ledger->line[at].priority == priority;
+         at--)
+        count += !ledger->line[at].aside;
+    return count;
+}
+
+/* Returns its index. */
+static int insert(takt_ledger *ledger, takt_place place)
+{
+    int at = end_of(ledger, place.priority);
+
+    while (at > 0 && ledger->line[at - 1].priority == place.priority &&
+           ledger->line[at - 1].turn > place.turn)
+        at--;
     memmove(&ledger->line[at + 1], &ledger->line[at],
             (size_t)(ledger->line_count - at) * sizeof *ledger->line);
     ledger->line[at] = place;
     ledger->line_count++;
+    return at;
 }
 
 int takt_line_add(takt_ledger *ledger, takt_place place)
 {
-    int at = end_of(ledger, place.priority);
+    int64_t step = 1;
 
-    place.turn = ++ledger->turn;
-    insert(ledger, at, place);
-    return at;
+    if (takt_line_owes(ledger, place.priority)) /* as after a share */
+        step = takt_max(TAKT_WORTH_STEP / (count_active(ledger, place.priority) + 1), 1);
+    place.turn = ledger->turn = free_turn(ledger, place.priority, ledger->turn + step);
+    return insert(ledger, place);
 }
 
 void takt_line_remove(takt_ledger *ledger, int at)
@@ -47,6 +92,12 @@ void takt_line_remove(takt_ledger *ledger, int at)
     ledger->line_count--;
     memmove(&ledger->line[at], &ledger->line[at + 1],
             (size_t)(ledger->line_count - at) * sizeof *ledger->line);
+}
+
+void takt_line_set_aside(takt_ledger *ledger, takt_place *place)
+{
+    place->aside = true;
+    ledger->turn = takt_max(ledger->turn, place->turn); /* no other place is given its number */
 }
 
 bool takt_line_is_weighed(const takt_ledger *ledger, const takt_place *place)
@@ -93,23 +144,67 @@ static int64_t turn_between(const takt_ledger *ledger, int at, int64_t after)
     return turn < next->turn ? turn : 0;
 }
 
-void takt_line_end_turn(takt_ledger *ledger, int at)
+/* Whether no active place of its priority is before this one. */
+static bool is_head(const takt_ledger *ledger, int at)
+{
+    int priority = ledger->line[at].priority;
+
+    while (at > 0 && ledger->line[at - 1].priority == priority)
+        if (!ledger->line[--at].aside)
+            return false;
+    return true;
+}
+
+/* The number of a new turn at the end of a line with weights: those who owe turns are then before
+ * it. */
+static int64_t weighed_turn(takt_ledger *ledger, takt_place *place)
+{
+    int end = end_of(ledger, place->priority), to = first_passed(ledger, place);
+    int64_t turn = to < end ? turn_between(ledger, to, place->turn) : 0;
+
+    place->former = place->turn;
+    if (turn > 0)
+        return turn;
+    if (end > 0 && ledger->line[end - 1].priority == place->priority)
+        ledger->turn = takt_max(ledger->turn, ledger->line[end - 1].turn);
+    return ledger->turn += TAKT_TURN_STEP;
+}
+
+/* The number of a place whose turn is over, where not all turns are worth the same. */
+static void move_on(takt_ledger *ledger, takt_place *place, int64_t moves, int64_t usual)
+{
+    bool early = place->turn > ledger->turn; /* it was served before its number was reached */
+    bool far = moves > usual;
+    int64_t turn = ledger->turn + 1;
+
+    if (early || far || takt_line_owes(ledger, place->priority))
+        turn = takt_max(turn, place->turn + moves);
+    turn = takt_min(turn, ledger->turn + TAKT_OWED_MAX);
+    place->turn = free_turn(ledger, place->priority, turn);
+    if (!early && !far)
+        ledger->turn = place->turn;
+}
+
+void takt_line_end_turn(takt_ledger *ledger, int at, int64_t moves, int64_t usual)
 {
     takt_place place = ledger->line[at];
-    int64_t turn = 0;
-    int to, end;
 
+    if (is_head(ledger, at)) /* the number of one that owed turns is reached */
+        ledger->turn = takt_max(ledger->turn, place.turn);
     takt_line_remove(ledger, at);
-    to = end = end_of(ledger, place.priority);
     place.former = 0;
-    if (takt_line_is_weighed(ledger, &place)) {
-        place.former = place.turn;
-        to = first_passed(ledger, &place);
-        turn = to < end ? turn_between(ledger, to, place.turn) : 0;
-        ledger->turn += turn > 0 ? 0 : TAKT_TURN_STEP - 1;
-    }
-    place.turn = turn > 0 ? turn : ++ledger->turn;
-    insert(ledger, turn > 0 ? to : end, place);
+    if (takt_line_is_weighed(ledger, &place))
+        place.turn = weighed_turn(ledger, &place);
+    else
+        move_on(ledger, &place, moves, usual);
+    insert(ledger, place);
+}
+
+int64_t takt_line_need(const takt_place *place, int unit)
+{
+    return unit == TAKT_UNIT_TOKENS     ? place->need
+           : unit == TAKT_UNIT_REQUESTS ? 1
+                                        : takt_max(place->needs.of[unit], 1);
 }
 
 int64_t takt_line_shares(const takt_place *place)
@@ -134,7 +229,7 @@ void takt_line_tidy(takt_ledger *ledger, int64_t now_us)
             head = true;
         if (head && place.tenant == 0 && !place.aside &&
             place.again_at_us + ledger->numbers->lookahead_us < now_us)
-            place.aside = true;
+            takt_line_set_aside(ledger, &place);
         if (!place.aside)
             head = false;
         ledger->line[kept++] = place;

@@ -18,19 +18,33 @@
 #define TAKT_TURN_STEP 4096
 
 int takt_line_find(const takt_ledger *ledger, uint64_t worker, int priority); /* -1: not in line */
-/* adds it as the last of its priority; returns its index */
+/* adds it as the last of its priority, but before those that owe turns; returns its index */
 int takt_line_add(takt_ledger *ledger, takt_place place);
 void takt_line_remove(takt_ledger *ledger, int at);
+
+/* The others no longer wait for the place, which keeps its turn. */
+void takt_line_set_aside(takt_ledger *ledger, takt_place *place);
 
 /* Whether other places of its priority are in turn with this one, and not all have the weight 1. */
 bool takt_line_is_weighed(const takt_ledger *ledger, const takt_place *place);
 
 /*
- * The place's turn is over: it goes to the end of its priority.  In a line with weights it goes
- * before those that have taken their turns earlier than it, because it was late: or each time a
- * small turn overtook a large one, it would come round sooner.
+ * The place's turn is over: it goes to the end of its priority.  If its turn was worth more than a
+ * usual one, it owes turns: it goes on beyond the last number given out, by the difference, and
+ * others go before it until they have reached its number.  Meanwhile each place `moves` on by the
+ * worth of its turn.  moves, usual 0: nobody owes turns, and it was a usual turn.
+ *
+ * In a line with weights nobody owes turns.  There a place goes before those that have taken their
+ * turns earlier than it, because it was late: or each time a small turn overtook a large one, it
+ * would come round sooner.
  */
-void takt_line_end_turn(takt_ledger *ledger, int at);
+void takt_line_end_turn(takt_ledger *ledger, int at, int64_t moves, int64_t usual);
+
+/* Whether a place of the priority owes turns: its number is not reached yet. */
+bool takt_line_owes(const takt_ledger *ledger, int priority);
+
+/* What its first waiter needs of a unit; of all but tokens one at least. */
+int64_t takt_line_need(const takt_place *place, int unit);
 
 /* The shares that are left of the place's turn: one at least, and no more than it has waiters. */
 int64_t takt_line_shares(const takt_place *place);

@@ -103,6 +103,22 @@ takt_amounts takt_numbers_throughput(const takt_numbers *numbers, const takt_rul
     return min;
 }
 
+int64_t takt_numbers_worth(const takt_numbers *numbers, const takt_rules_state *state,
+                           takt_amounts amounts)
+{
+    const takt_rule *rule;
+    int64_t worth_us = 0;
+
+    EACH_KEPT(rule, numbers, state, i)
+    {
+        __extension__ unsigned __int128 us = (unsigned __int128)amounts.of[rule->unit] *
+                                             (uint64_t)rule->span_us / (uint64_t)rule->tokens;
+        if (us > (uint64_t)worth_us)
+            worth_us = us < TAKT_SPAN_MAX_US ? (int64_t)us : TAKT_SPAN_MAX_US;
+    }
+    return worth_us;
+}
+
 int64_t takt_amounts_least(takt_amounts amounts)
 {
     int64_t least = amounts.of[0];

@@ -84,6 +84,10 @@ int64_t takt_numbers_capacity(const takt_numbers *numbers, takt_unit unit, int *
 takt_amounts takt_numbers_throughput(const takt_numbers *numbers, const takt_rules_state *state,
                                      int64_t span_us);
 
+/* The inverse: in how long the rules give so much, at most TAKT_SPAN_MAX_US. */
+int64_t takt_numbers_worth(const takt_numbers *numbers, const takt_rules_state *state,
+                           takt_amounts amounts);
+
 /* The lowest amount: of requests that take one of each unit. */
 int64_t takt_amounts_least(takt_amounts amounts);
 

@@ -109,7 +109,8 @@ static void drop(takt_ledger *ledger, const takt_claim *claim, int64_t over, tak
         take_out(place, count);
         if (place->worker != claim->worker) {
             takt_wakes_add(award, place);
-            place->aside = place->waiting == 0;
+            if (place->waiting == 0)
+                takt_line_set_aside(ledger, place);
         } else {
             award->refused += count;
             if (place->waiting == 0)

@@ -145,6 +145,7 @@ static void name_all(takt_ledger *ledger, int64_t now_us)
             index = add(ledger, now_us, priority, "");
         ledger->line[at].tenant = (int16_t)(index + 1);
         ledger->line[at].more = ledger->line[at].needs = (takt_amounts){{0}};
+        ledger->turn = takt_max(ledger->turn, ledger->line[at].turn); /* nobody owes turns here */
     }
 }
 

@@ -185,7 +185,7 @@ Test(ledger_text, what_is_broken_gives_a_ledger_blocked_for_a_period)
         RULE ";t12;w1,5,0,3,18,2,9,1,2,f*5",
         RULE ";t12;w1,5,10,3,18,2,9,1,2",                   /* no such priority */
         RULE ";t12;w1,5,0,3,18,0,9,1,2",                    /* nothing costs nothing */
-        RULE ";t12;w1,5,0,13,18,2,9,1,2",                   /* a turn not yet given out */
+        RULE ";t12;w1,5,0,1099511627790,18,2,9,1,2",        /* more turns than one owes */
         RULE ";t12;w1,5,0,3,18,2,9,1,2;w2,5,0,3,1,1,1,1,2", /* a turn twice */
         RULE ";t12;w1,5,0,3,18,2,9,1,2;w2,5,0,2,1,1,1,1,2", /* out of order */
         RULE ";t12;w1,5,3,3,18,2,9,1,2;w2,5,2,4,1,1,1,1,2", /* out of order by priority */

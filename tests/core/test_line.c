@@ -4,6 +4,7 @@
 #include "core/line.h"
 
 #include "core/books.h"
+#include "core/worth.h"
 
 static book b;
 
@@ -56,6 +57,102 @@ Test(line, who_leaves_leaves_no_gap)
     cr_assert_eq(b.ledger.line_count, 0);
     stand(7, 5, 0);
     cr_assert_eq(b.line[0].turn, 5, "no turn is given twice");
+}
+
+#define USUAL (TAKT_WORTH_STEP / 3) /* a share of three places */
+
+/* 1 had a turn that was worth nearly three. */
+Test(line, others_take_the_turns_that_a_place_owes)
+{
+    for (uint64_t worker = 1; worker <= 3; worker++)
+        stand(worker, 5, 0);
+    takt_line_end_turn(&b.ledger, 0, 3 * USUAL - 10, USUAL);
+    cr_assert_eq(line_digits(&b), 231);
+    cr_assert_eq(b.line[2].turn, 1 + 3 * USUAL - 10);
+    cr_assert(takt_line_owes(&b.ledger, 5));
+    cr_assert(!takt_line_owes(&b.ledger, 4));
+    takt_line_end_turn(&b.ledger, 0, USUAL, USUAL);
+    cr_assert_eq(line_digits(&b), 321, "it goes before the one that owes");
+    cr_assert_eq(b.line[1].turn, 2 + USUAL);
+    takt_line_end_turn(&b.ledger, 0, 1, USUAL);
+    cr_assert_eq(line_digits(&b), 231);
+    cr_assert_eq(b.line[1].turn, 3 + USUAL, "after a small turn it is the last of them as well");
+    takt_line_end_turn(&b.ledger, 0, USUAL, USUAL);
+    cr_assert_eq(line_digits(&b), 321);
+    takt_line_end_turn(&b.ledger, 0, USUAL, USUAL);
+    cr_assert_eq(line_digits(&b), 231);
+    takt_line_end_turn(&b.ledger, 0, USUAL, USUAL);
+    cr_assert_eq(line_digits(&b), 312, "the number of the one that owed is reached");
+    cr_assert(!takt_line_owes(&b.ledger, 5));
+    cr_assert_eq(b.ledger.turn, 2 + 3 * USUAL);
+    stand(4, 5, 0);
+    cr_assert_eq(line_digits(&b), 3124);
+    cr_assert_eq(b.line[3].turn, 3 + 3 * USUAL);
+}
+
+Test(line, a_newcomer_goes_before_one_that_owes_turns)
+{
+    stand(1, 5, 0);
+    stand(2, 5, 0);
+    takt_line_end_turn(&b.ledger, 0, 5 * TAKT_WORTH_STEP, TAKT_WORTH_STEP);
+    stand(3, 5, 0);
+    stand(4, 6, 0);
+    cr_assert_eq(line_digits(&b), 2314);
+    cr_assert_eq(b.line[1].turn, 2 + USUAL, "it counts as one that has had a share");
+    cr_assert_eq(b.line[3].turn, 2 + USUAL + 1, "nobody of its priority owes any");
+}
+
+/* When those before it have left, the numbers go on from its own. */
+Test(line, the_first_in_line_owes_no_more)
+{
+    stand(1, 5, 0);
+    stand(2, 5, 0);
+    takt_line_end_turn(&b.ledger, 0, 1000, 1);
+    takt_line_remove(&b.ledger, 0);
+    takt_line_end_turn(&b.ledger, 0, 1, 1);
+    stand(2, 5, 0);
+    cr_assert_eq(line_digits(&b), 12);
+    cr_assert_gt(b.line[0].turn, 1000);
+}
+
+/* One that is served before its number is reached owes the rest as well. */
+Test(line, what_is_owed_adds_up_to_a_bound)
+{
+    stand(1, 5, 0);
+    stand(2, 5, 0);
+    takt_line_end_turn(&b.ledger, 0, 1000, 100);
+    takt_line_end_turn(&b.ledger, 1, 1000, 100);
+    cr_assert_eq(line_digits(&b), 21);
+    cr_assert_eq(b.line[1].turn, 1 + 1000 + 1000);
+    takt_line_end_turn(&b.ledger, 1, 1, 100);
+    cr_assert_eq(b.line[1].turn, 2002);
+    cr_assert_eq(b.ledger.turn, 2);
+    takt_line_end_turn(&b.ledger, 1, TAKT_OWED_MAX, 100);
+    cr_assert_eq(b.line[1].turn, b.ledger.turn + TAKT_OWED_MAX);
+}
+
+Test(line, a_usual_turn_goes_to_the_end_where_nobody_owes)
+{
+    for (uint64_t worker = 1; worker <= 3; worker++)
+        stand(worker, 5, 0);
+    takt_line_end_turn(&b.ledger, 2, USUAL, USUAL);
+    cr_assert_eq(b.line[2].turn, 4);
+    takt_line_end_turn(&b.ledger, 0, 0, 0);
+    cr_assert_eq(b.line[2].turn, 5);
+}
+
+Test(line, no_number_is_given_twice)
+{
+    for (uint64_t worker = 1; worker <= 3; worker++)
+        stand(worker, 5, 0);
+    takt_line_end_turn(&b.ledger, 0, 101, 50);  /* to 102 */
+    takt_line_end_turn(&b.ledger, 0, 100, 100); /* 2 + 100 is taken */
+    cr_assert_eq(line_digits(&b), 312);
+    cr_assert_eq(b.line[1].turn, 102);
+    cr_assert_eq(b.line[2].turn, 103);
+    takt_line_set_aside(&b.ledger, &b.line[1]);
+    stand(4, 5, 0);
+    cr_assert_eq(b.line[3].turn, 104);
 }
 
 Test(line, the_silent_are_dropped)

@@ -142,6 +142,43 @@ static int64_t all_of(const fleet *f, takt_unit unit)
     return sum;
 }
 
+/* Each worker has the same part of what its work needs most of: those with large requests let
+ * others have as many turns as theirs are worth. */
+Test(units, who_needs_much_at_once_has_no_more_than_others)
+{
+    static const struct {
+        const char *name;
+        int64_t requests, tokens;
+        int32_t costs[5][2];
+        int workers;
+    } rows[] = {
+        {"much and little", 100000, 240000, {{4000, 8000}, {50, 200}}, 2},
+        {"one of four", 100000, 240000, {{4000, 8000}, {100, 400}, {200, 200}, {50, 250}}, 4},
+        {"three of four", 100000, 240000, {{4000, 4000}, {8000, 8000}, {500, 2000}, {50, 50}}, 4},
+        {"more than a share", 100000, 240000, {{600, 900}, {200, 200}, {100, 300}}, 3},
+        {"all the same", 100000, 240000, {{5000, 5000}, {5000, 5000}, {5000, 5000}}, 3},
+        {"two units", 500, 200000, {{50, 50}, {50, 50}, {4000, 8000}, {4000, 8000}}, 4},
+    };
+    static fleet f;
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        int64_t least = INT64_MAX, most = 0;
+        open_fleet(&f, requests_and_tokens(&takt_gcra, rows[i].requests, rows[i].tokens),
+                   rows[i].workers, rows[i].costs);
+        run_fleet(&f);
+        for (int worker = 0; worker < f.count; worker++) {
+            int64_t part =
+                takt_max(1000000 * f.askers[worker].requests / (MINUTES * rows[i].requests),
+                         1000000 * f.askers[worker].tokens / (MINUTES * rows[i].tokens));
+            least = takt_min(least, part);
+            most = takt_max(most, part);
+        }
+        cr_expect_geq(100 * least, 80 * most, "%s: %d and %d", rows[i].name, (int)least, (int)most);
+        cr_expect_geq(1000 * all_of(&f, TAKT_UNIT_TOKENS), 940 * MINUTES * rows[i].tokens, "%s: %d",
+                      rows[i].name, (int)all_of(&f, TAKT_UNIT_TOKENS));
+    }
+}
+
 /* "500 requests a minute and 200,000 tokens a minute", and workers of which some need more of the
  * one and some of the other. */
 Test(units, both_quotas_hold_and_the_scarce_one_is_used)
@@ -151,11 +188,17 @@ Test(units, both_quotas_hold_and_the_scarce_one_is_used)
         int64_t requests, tokens;
         int32_t costs[4][2];
         takt_unit scarce;
+        int used; /* per mille: less where both are nearly used up */
     } rows[] = {
-        {"tokens are scarce", 500, 200000, {{50, 8000}, {50, 8000}, {50, 8000}, {50, 8000}}, 0},
-        {"requests are scarce", 500, 200000, {{1, 300}, {1, 300}, {1, 300}, {1, 300}}, 1},
-        {"of some the one", 500, 200000, {{50, 50}, {50, 50}, {4000, 8000}, {4000, 8000}}, 0},
-        {"of some the other", 60, 2000000, {{50, 50}, {50, 50}, {4000, 8000}, {50, 8000}}, 1},
+        {"tokens are scarce",
+         500,
+         200000,
+         {{50, 8000}, {50, 8000}, {50, 8000}, {50, 8000}},
+         0,
+         970},
+        {"requests are scarce", 500, 200000, {{1, 300}, {1, 300}, {1, 300}, {1, 300}}, 1, 970},
+        {"of some the one", 500, 200000, {{50, 50}, {50, 50}, {4000, 8000}, {4000, 8000}}, 0, 940},
+        {"of some the other", 60, 2000000, {{50, 50}, {50, 50}, {4000, 8000}, {50, 8000}}, 1, 970},
     };
     static const takt_algorithm *const algorithms[] = {&takt_gcra, &takt_sliding_log,
                                                        &takt_fixed_window};
@@ -168,8 +211,9 @@ Test(units, both_quotas_hold_and_the_scarce_one_is_used)
             const int64_t quotas[TAKT_UNITS] = {rows[i].tokens, rows[i].requests};
             open_fleet(&f, limit, 4, rows[i].costs);
             run_fleet(&f);
-            cr_expect_geq(1000 * all_of(&f, rows[i].scarce), 970 * MINUTES * quotas[rows[i].scarce],
-                          "%s, %s", rows[i].name, algorithms[j]->name);
+            cr_expect_geq(1000 * all_of(&f, rows[i].scarce),
+                          rows[i].used * MINUTES * quotas[rows[i].scarce], "%s, %s", rows[i].name,
+                          algorithms[j]->name);
             for (int unit = 0; unit <= TAKT_UNIT_REQUESTS && algorithms[j] == &takt_sliding_log;
                  unit++)
                 cr_expect_leq(most_in_a_minute(&f, (takt_unit)unit), quotas[unit], "%s, unit %d",

@@ -42,6 +42,7 @@ typedef struct line_place {
     int64_t wanting;         /* tokens */
     int64_t since_us;        /* when it came into line, or had its last turn */
     int64_t turns_us[TURNS]; /* its last turns, the latest first */
+    int64_t given[TURNS];    /* their tokens */
 } line_place;
 
 /* A waiter that has left without a slot. */

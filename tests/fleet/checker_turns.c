@@ -131,6 +131,33 @@ static bool is_vague(const checker *self)
     return false;
 }
 
+/* The least that a turn has at most: a share, or one request. */
+static int64_t usual_turn(const checker *self, int priority)
+{
+    takt_amounts through =
+        takt_numbers_throughput(&self->numbers, NULL, self->numbers.lookahead_us);
+    int64_t places = 0;
+
+    for (int i = 0; i < self->fleet->worker_count; i++)
+        places += self->workers[i].places[priority].standing;
+    return takt_max(through.of[TAKT_UNIT_TOKENS] / takt_max(places, 1), self->cost_max);
+}
+
+/* Where costs differ a large turn counts as several, and a small one as less than one. So many
+ * turns are too many if they have more than two, and more than twice what the other's last turn
+ * had. */
+static bool had_less(const checker *self, const line_place *mine, int turns,
+                     const line_place *other, int priority)
+{
+    int64_t given = 0;
+
+    if (self->cost_max == 1)
+        return false;
+    for (int i = 0; i < turns; i++)
+        given += mine->given[i];
+    return given <= 2 * takt_max(usual_turn(self, priority), other->given[0]);
+}
+
 /* A worker's place gets a turn: does another one wait for its own too long? */
 static void check_round(const checker *self, int worker, int priority)
 {
@@ -143,7 +170,7 @@ static void check_round(const checker *self, int worker, int priority)
         return;
     for (int i = 0; i < self->fleet->worker_count; i++) {
         const line_place *other = &self->workers[i].places[priority];
-        if (i == worker || !other->standing)
+        if (i == worker || !other->standing || had_less(self, mine, turns, other, priority))
             continue;
         if (mine->turns_us[turns - 1] > other->since_us &&
             mine->turns_us[turns - 1] > self->calm_from_us)
@@ -199,7 +226,9 @@ void checker_turn(checker *self, const takt_store_call *call, int worker,
         if (given[p] > 0) {
             last = p;
             memmove(at->turns_us + 1, at->turns_us, (TURNS - 1) * sizeof *at->turns_us);
+            memmove(at->given + 1, at->given, (TURNS - 1) * sizeof *at->given);
             at->turns_us[0] = checker_now(self);
+            at->given[0] = given[p];
             check_round(self, worker, p);
         }
         if (given[p] > 0 || !at->standing)

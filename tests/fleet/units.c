@@ -17,9 +17,11 @@
 #define JOBS        400 /* of a worker, that wait at once */
 #define STARTS_MAX  400000
 #define LAST_S      120
-#define EVEN        85 /* percent: amounts are small parts of a turn */
-#define EVEN_OWN    70 /* each of a unit of its own: the others take turns with it */
-#define EVEN_ANY    20 /* up to a whole turn, of which the rest is not used: seed 5910 has 24 */
+#define EVEN        85     /* percent: large requests, or small parts of a turn */
+#define USED        970000 /* millionths of the scarce unit: seed 6980 uses 97.5 % */
+#define USED_BOTH   870000 /* of two: work that waits for one leaves some of the other */
+#define EVEN_OWN    70     /* each of a unit of its own: the others take turns with it */
+#define EVEN_ANY    20     /* up to a whole turn, of which the rest is not used: seed 5910 has 24 */
 
 __extension__ typedef __int128 wide;
 
@@ -162,7 +164,7 @@ static int64_t share_of(int worker, int64_t from_us, int64_t until_us)
 
 /* Runs, and checks all; the first `dead` workers have died.  The smallest share is at least so many
  * percent of the largest. */
-static void check(int workers, int dead, int64_t from_us, int64_t even)
+static void check(int workers, int dead, int64_t from_us, int64_t even, int64_t used)
 {
     int64_t until_us = from_us + LAST_S * SECOND_US, all, least = INT64_MAX, most = 0;
 
@@ -171,7 +173,7 @@ static void check(int workers, int dead, int64_t from_us, int64_t even)
     for (int i = 0; i < limit.numbers.rule_count; i++)
         check_rule(&limit.numbers.rules[i], i);
     all = share_of(-1, from_us, until_us);
-    if (all < 970000) /* seed 6980 uses 97.5 % */
+    if (all < used)
         fail(5, "the scarce unit is not used up, in millionths", -1, all, 1000000);
     for (int worker = dead; worker < workers; worker++) {
         int64_t share = share_of(worker, from_us, until_us);
@@ -228,19 +230,34 @@ static void any_amounts(uint64_t seed)
         takt_fleet_run(&fleet, BEGIN_US + 2 * SECOND_US);
         takt_fleet_crash(&fleet.workers[0]);
     }
-    check(workers, dead, BEGIN_US + 10 * SECOND_US, EVEN_ANY);
+    check(workers, dead, BEGIN_US + 10 * SECOND_US, EVEN_ANY, USED);
 }
 
-/* A few larger requests beside many small ones: both have half of the tokens, which are scarce. */
-static void large_beside_small(int64_t delay_us, uint64_t seed)
+/* A few larger requests beside many small ones: both have half of the tokens, which are scarce. A
+ * turn has 1000 tokens, so that requests are smaller or larger than a share. */
+static void large_beside_small(int32_t least, int32_t most, int64_t delay_us, uint64_t seed)
 {
     begin_limit();
     add_rule(TAKT_UNIT_REQUESTS, 6000, 50);
     add_rule(TAKT_UNIT_TOKENS, 240000, 8000);
-    sorts[0] = (sort){{200, 1, 1, 1, 1}, {500, 1, 1, 1, 1}};
+    sorts[0] = (sort){{least, 1, 1, 1, 1}, {most, 1, 1, 1, 1}};
     sorts[1] = (sort){{20, 1, 1, 1, 1}, {80, 1, 1, 1, 1}};
     open_units(2, delay_us, seed);
-    check(2, 0, BEGIN_US + 10 * SECOND_US, EVEN);
+    check(2, 0, BEGIN_US + 10 * SECOND_US, EVEN, USED);
+}
+
+/* Two workers take most of the requests, and two most of the tokens, with requests that are larger
+ * than a share: both quotas are nearly used up. */
+static void much_beside_many(int64_t delay_us, uint64_t seed)
+{
+    begin_limit();
+    add_rule(TAKT_UNIT_REQUESTS, 500, 1);
+    add_rule(TAKT_UNIT_TOKENS, 200000, 8000);
+    for (int worker = 0; worker < 4; worker++)
+        sorts[worker] = worker < 2 ? (sort){{50, 1, 1, 1, 1}, {50, 1, 1, 1, 1}}
+                                   : (sort){{4000, 1, 1, 1, 1}, {8000, 1, 1, 1, 1}};
+    open_units(4, delay_us, seed);
+    check(4, 0, BEGIN_US + 10 * SECOND_US, EVEN, USED_BOTH);
 }
 
 /* Each worker's work takes most of another unit. */
@@ -254,15 +271,19 @@ static void each_another(int64_t delay_us, uint64_t seed)
     sorts[1] = (sort){{1, 1, 4, 1, 1}, {2, 1, 8, 1, 1}};
     sorts[2] = (sort){{1, 1, 1, 4, 1}, {2, 1, 1, 8, 1}};
     open_units(3, delay_us, seed);
-    check(3, 0, BEGIN_US + 10 * SECOND_US, EVEN_OWN);
+    check(3, 0, BEGIN_US + 10 * SECOND_US, EVEN_OWN, USED);
 }
 
 void units_run(uint64_t seed)
 {
     uint64_t kind = seed / 10 % 8;
 
-    if (kind == 0)
-        large_beside_small((int64_t)(seed % 7) * 800, seed);
+    if (kind == 0 && seed / 80 % 3 == 0)
+        large_beside_small(4000, 8000, (int64_t)(seed % 7) * 800, seed);
+    else if (kind == 0 && seed / 80 % 3 == 1)
+        much_beside_many((int64_t)(seed % 7) * 800, seed);
+    else if (kind == 0)
+        large_beside_small(200, 500, (int64_t)(seed % 7) * 800, seed);
     else if (kind == 1)
         each_another((int64_t)(seed % 7) * 800, seed);
     else
@@ -274,7 +295,9 @@ void units_run_figures(void)
     static const int64_t delays_us[] = {0, 500, 5000};
 
     for (size_t i = 0; i < sizeof delays_us / sizeof *delays_us; i++) {
-        large_beside_small(delays_us[i], i + 1);
+        large_beside_small(200, 500, delays_us[i], i + 1);
+        large_beside_small(4000, 8000, delays_us[i], i + 1);
+        much_beside_many(delays_us[i], i + 1);
         each_another(delays_us[i], i + 1);
     }
 }

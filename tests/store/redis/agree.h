@@ -57,6 +57,7 @@ typedef struct agree_world {
     bool share;           /* a few share permits, and mostly want one or two more */
     bool nests;           /* inner limits are due later than this one */
     bool weighs;          /* some workers state a weight */
+    bool uneven;          /* some workers need more at once than a share, and so owe turns */
     int tenants;          /* whose work the workers have; 0: the limit has none */
     bool jumps;           /* the clock does */
     bool damages;         /* somebody else writes to the ledger's keys */
@@ -149,9 +150,9 @@ void agree_server_send(agree_outcome *ran);
 void agree_server_answer(agree_answer *answer, const agree_outcome *ran);
 void agree_answer_free(agree_answer *answer);
 
-/* The line as the text lists it, appended at `at`; *latest_us is when its last worker is taken for
- * dead. */
-char *agree_keys_line(char *at, const redisReply *places, const redisReply *line,
+/* The line as the text lists it, appended at `at` to the `text` before it; *latest_us is when its
+ * last worker is taken for dead. */
+char *agree_keys_line(const char *text, char *at, const redisReply *places, const redisReply *line,
                       int64_t *latest_us);
 
 /* The pages are exactly those of the entries in the text. */

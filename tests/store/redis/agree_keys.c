@@ -26,6 +26,7 @@ typedef struct totals {
     int64_t lacking[TAKT_PRIORITIES];
     int64_t asking[TAKT_PRIORITIES];
     int64_t weight[TAKT_PRIORITIES], shares[TAKT_PRIORITIES];
+    int64_t last[TAKT_PRIORITIES]; /* the highest turn of those that stand */
     int64_t more[TAKT_MORE_MAX][TAKT_PRIORITIES];
     int64_t latest_us, min_us;
 } totals;
@@ -95,6 +96,7 @@ static void read_place(const char **at, const char *worker, int64_t seq, const r
     sums->asking[priority] += aside ? 0 : waiting;
     sums->weight[priority] += aside ? 0 : weight;
     sums->shares[priority] += aside ? 0 : takt_max(takt_min(left > 0 ? left : weight, waiting), 1);
+    sums->last[priority] = takt_max(sums->last[priority], aside ? 0 : turn);
     sums->latest_us = expires_us > sums->latest_us ? expires_us : sums->latest_us;
     sums->min_us = expires_us < sums->min_us ? expires_us : sums->min_us;
 }
@@ -109,10 +111,25 @@ static int count_units(const char *text)
     return units;
 }
 
-/* The totals that the line keeps are those of its places. */
-static void check_totals(const char *text, const totals *sums)
+/* What `text` says of places that owe turns, and may say still when none does: they are beyond the
+ * last `turn`, and none is beyond what it says. */
+static const char *owed_in(const char *text, int64_t last, int64_t turn, char *owed)
 {
-    char expected[1024];
+    int size = 0;
+    long long most = 0;
+
+    if (*text == '-' && (sscanf(text, "-%lld%n", &most, &size) != 1 || most <= turn))
+        agree_fail("places that owe turns, which are past");
+    if (last > takt_max(most, turn))
+        agree_fail("a place that owes turns, of which the totals do not tell");
+    sprintf(owed, "%.*s", size, text);
+    return owed;
+}
+
+/* The totals that the line keeps are those of its places; `turn` is the last one. */
+static void check_totals(const char *text, const totals *sums, int64_t turn)
+{
+    char expected[1024], owed[32];
     int units = count_units(text);
     long long min, kept;
     int n = snprintf(expected, sizeof expected, "%" PRId64 ",%" PRId64 ",%" PRId64 ",",
@@ -138,6 +155,9 @@ static void check_totals(const char *text, const totals *sums)
         if (sums->weight[i] > sums->standing[i])
             n += snprintf(expected + n, sizeof expected - (size_t)n, "*%" PRId64 "+%" PRId64,
                           sums->weight[i], sums->shares[i]);
+        if (sums->places[i] > 0 && text && strlen(text) >= (size_t)n)
+            n += snprintf(expected + n, sizeof expected - (size_t)n, "%s",
+                          owed_in(text + n, sums->last[i], turn, owed));
         for (int unit = 1; sums->places[i] > 0 && unit < units; unit++)
             n += snprintf(expected + n, sizeof expected - (size_t)n, "/%" PRId64,
                           sums->more[unit - 1][i]);
@@ -153,12 +173,12 @@ static int by_score(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-char *agree_keys_line(char *at, const redisReply *places, const redisReply *line,
+char *agree_keys_line(const char *text, char *at, const redisReply *places, const redisReply *line,
                       int64_t *latest_us)
 {
     static listed list[AGREE_WORKERS * TAKT_PRIORITIES];
     totals sums = {.min_us = INT64_MAX};
-    const char *all = NULL;
+    const char *all = NULL, *turn = text[0] == 't' ? text - 1 : strstr(text, ";t");
     size_t count = 0, workers = 0;
 
     for (size_t i = 0; i + 1 < places->elements; i += 2) {
@@ -177,7 +197,7 @@ char *agree_keys_line(char *at, const redisReply *places, const redisReply *line
     if ((all == NULL) != (count == 0) || line->elements != 2 * (workers + (size_t)sums.members))
         agree_fail("the line's keys are not those of its places");
     if (all)
-        check_totals(all, &sums);
+        check_totals(all, &sums, turn ? strtoll(turn + 2, NULL, 10) : 0);
     *latest_us = sums.latest_us;
     qsort(list, count, sizeof *list, by_score);
     for (size_t i = 0; i < count; i++)

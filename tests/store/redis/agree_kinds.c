@@ -404,6 +404,36 @@ static void count_tenants(const agree_outcome *ran)
     count("processes of tenants", gives && told && has(ran->after, "*2"));
 }
 
+/* How many places owe turns: their numbers are higher than the last one given out. */
+static int owing(const char *text)
+{
+    const char *part = text[0] == 't' ? text - 1 : strstr(text, ";t");
+    long long last = part ? strtoll(part + 2, NULL, 10) : 0, turn;
+    int count = 0;
+
+    for (const char *at = text; (at = strstr(at, ";w")) != NULL; at += 2)
+        count += sscanf(at, ";w%*x,%*d,%*d,%lld", &turn) == 1 && turn > last;
+    return count;
+}
+
+static void count_owing(const agree_outcome *ran)
+{
+    bool gives = ran->step.call.op == TAKT_OP_CLAIM && ran->step.award.run_count > 0;
+    int before = owing(ran->before), after = owing(ran->after);
+
+    count("turns that are owed", gives && after > before);
+    count("turns that are owed of further units",
+          gives && after > before && takt_numbers_count_more(&ran->step.call.limit->numbers));
+    count("turns beside a place that owes some", gives && before > 0);
+    count("turns of several places that owe some", gives && before > 1 && after > 1);
+    count("turns with permits that are owed",
+          gives && after > before && ran->step.call.limit->numbers.concurrency > 0);
+    count("weights beside a place that owes turns",
+          gives && before > 0 && weighed(ran->after, false));
+    count("places that owe turns and are set aside",
+          before > after && !gives && ran->step.call.op == TAKT_OP_CLAIM);
+}
+
 static void count_weights(const agree_outcome *ran)
 {
     const takt_claim *claim = &ran->step.claim;
@@ -930,6 +960,7 @@ void agree_kinds_count(const agree_outcome *ran)
     count_settles(ran);
     count_units(ran);
     count_weights(ran);
+    count_owing(ran);
     count_tenants(ran);
     count_inner(ran);
     count_more(ran);

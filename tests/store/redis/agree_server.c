@@ -341,7 +341,7 @@ static void read_keys(agree_keys *keys)
     at = agree_keys_held(at, held, agree_keys_leased(keys->text), next_int());
     if (tenants)
         at = stpcpy(at, tenants);
-    at = agree_keys_line(at, places, line, &latest_us);
+    at = agree_keys_line(keys->text, at, places, line, &latest_us);
     *at = '\0';
     if (latest_us > 0 && (line_ms * 1000 < latest_us || places_ms * 1000 < latest_us))
         agree_fail("the line's keys expire before its places");

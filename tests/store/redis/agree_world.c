@@ -328,6 +328,34 @@ static void draw_nest(agree_world *world)
     }
 }
 
+/* Some workers need many tokens, or units, at once; others need few. */
+static void draw_uneven(agree_world *world)
+{
+    takt_limit *limit = &world->policies[0];
+    int kept = limit->numbers.rule_count > 1 && chance(world, 50) ? 2 : 1;
+    takt_rule *rule = &limit->numbers.rules[0];
+
+    world->uneven = world->pace = true;
+    world->crowd = world->share = world->calm = false;
+    world->tenants = world->inner_count = 0;
+    world->weighs = false;
+    world->workers = 2 + (int)below(world, chance(world, 80) ? 5 : AGREE_WORKERS - 2);
+    limit->numbers.lookahead_us = 250000;
+    limit->numbers.rule_count = kept;
+    limit->numbers.max_waiting = chance(world, 20) ? up_to(world, 3000) : 0;
+    if (chance(world, 70))
+        limit->numbers.concurrency = 0;
+    else
+        draw_permits(world, limit);
+    do {
+        draw_slow(world, rule, 300);
+        if (rule->burst > 0)
+            rule->burst = 1 + below(world, 300);
+        if (world->counts_more > 0 && chance(world, 50))
+            rule->unit = TAKT_UNIT_MORE;
+    } while (takt_rule_prepare(rule, NULL) < 0);
+}
+
 const char *agree_world_name(int ledger)
 {
     static const char *const names[AGREE_LEDGERS] = {"takt:{test/any/any}", "takt:{test/in1/any}",
@@ -374,6 +402,8 @@ void agree_world_draw(agree_world *world, uint64_t seed)
         draw_inner(world, i);
     if (world->inner_count > 0 && chance(world, 50))
         draw_nest(world);
+    else if (chance(world, 20))
+        draw_uneven(world);
     world->jumps = chance(world, 20);
     world->damages = chance(world, 20);
 }
@@ -507,10 +537,21 @@ static void draw_worker(agree_world *world, agree_step *step)
         claim->holding = chance(world, 50) ? step->call.limit->numbers.concurrency : 0;
 }
 
-static void draw_paced_claim(agree_world *world, takt_claim *claim)
+/* In an uneven world each worker has a cost, which it keeps mostly. */
+static int32_t draw_paced_cost(agree_world *world, int worker)
 {
-    int32_t cost =
-        chance(world, world->weighs ? 30 : 80) ? 1 : (int32_t)draw_cost(world, &world->policies[0]);
+    const takt_numbers *numbers = &world->policies[0].numbers;
+    int64_t capacity = takt_min(takt_numbers_capacity(numbers, TAKT_UNIT_TOKENS, NULL), 1000);
+
+    if (world->uneven && chance(world, 85))
+        return (int32_t)(worker % 3 == 0 ? capacity : 1 + (capacity - 1) * (worker % 3 - 1) / 4);
+    return chance(world, world->weighs ? 30 : 80) ? 1
+                                                  : (int32_t)draw_cost(world, &world->policies[0]);
+}
+
+static void draw_paced_claim(agree_world *world, int worker, takt_claim *claim)
+{
+    int32_t cost = draw_paced_cost(world, worker);
 
     claim->wants[0] =
         (takt_want){1 + below(world, 60), TAKT_NEVER, cost, chance(world, 98) ? 5 : 3, {{0}}};
@@ -540,6 +581,8 @@ static int64_t draw_weight(agree_world *world, int worker)
     static const int64_t weights[] = {1, 2, 3, 5, 8, 50, 1000};
     static const int64_t odd[] = {-1, 0, TAKT_WEIGHT_MAX, TAKT_WEIGHT_MAX + 1, TAKT_EXACT_MAX};
 
+    if (world->uneven)
+        return chance(world, 3) ? 2 : 1; /* of few turns, as nobody owes any then */
     if (!world->weighs)
         return below(world, 2);
     return chance(world, 5) ? ONE(world, odd)
@@ -563,7 +606,7 @@ static void draw_claim(agree_world *world, agree_step *step)
         claim->offer = (takt_offer){world->now_us + below(world, 300000), chance(world, 90) ? 1 : 2,
                                     chance(world, 70) ? 9 : (int)below(world, 10)};
     if ((world->pace || world->nests) && chance(world, world->nests ? 80 : 97)) {
-        draw_paced_claim(world, claim);
+        draw_paced_claim(world, step->worker, claim);
         return;
     }
     if (world->share && chance(world, 97)) {

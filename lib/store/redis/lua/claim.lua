@@ -11,7 +11,7 @@
 -- reply flags, now, claim_again_at, next_slot_at, blocked_until, waiting, workers, refused, in_line, least_urgent,
 --       the newer ledger's text or '', with permits: holding, fence, reuses; then for each run first us, parts,
 --       step us, parts, whole, count, cost (with further amounts: the text of the want)
--- needs: quick quick_line quick_permits levels overflow offers
+-- needs: quick quick_line quick_permits levels overflow offers worth
 
 local claim
 claim = {
@@ -71,11 +71,11 @@ claim = {
             wanted = all.wanting[priority]
             if others > 0 then
                 if place.between then
-                    before, before_end = line.before_end(priority, place.turn)
+                    place.before, before_end = line.before_end(priority, place.turn)
                 else
                     place.before = place.last and others or place.before or line.before(priority, place.turn)
-                    before = place.before
                 end
+                before = place.before
                 head = before > 0 and line.first_other(priority)
                 weight, shares = place.weight + all.weight[priority], shares_of(place)
                 shares_before = before_end or before
@@ -114,16 +114,21 @@ claim = {
             end
             shares_before = math.min(shares_before, most)
         end
+        local owed, owed_of = 0, {}
+        if plan and head and place.turn > ledger.turn then
+            owed, owed_of = worth.before(place.turn - head.turn, line.all.active[priority])
+        end
         if limit.concurrency > 0 then
             permits = permits_beside(held.free() - urgent, shares_before, permits_of, wanted)
             permits = math.min(permits, shares * permits_of)
         end
         for unit, view in pairs(others or {}) do
             local full = head and claim.full_shares(head, wanted_by(head, unit), view.need, plan) or 0
-            view.ahead = ahead_of(shares_before, view.share, view.need, full, view.wanted, view.urgent)
+            local least = owed_of[unit] or 0
+            view.ahead = ahead_of(shares_before, view.share, view.need, full, view.wanted, view.urgent, least)
             view.first = first_of(before, view.need, view.urgent)
         end
-        return share, ahead_of(shares_before, share, first_need, first_shares, wanted, urgent), permits, room,
+        return share, ahead_of(shares_before, share, first_need, first_shares, wanted, urgent, owed), permits, room,
             first_of(before, first_need, urgent), urgent, shares, permits_of, others
     end,
 
@@ -156,9 +161,19 @@ claim = {
         return (shares - 1) * claim.usable(share, need) + math.max(share, need)
     end,
 
-    to_the_back = function(place)
-        ledger.turn = ledger.turn + 1
-        place.turn, place.last, place.former = ledger.turn, true, 0
+    to_the_back = function(priority, place)
+        local turn = ledger.turn + 1
+        if line and not line.charge and line.owing(priority) then -- as after a share
+            local step = math.max(math.floor(TAKT_WORTH_STEP / (line.all.active[priority] + 1)), 1)
+            turn = line.free_turn(priority, ledger.turn + step)
+        end
+        claim.stand(priority, place, turn)
+        ledger.turn = turn
+    end,
+
+    stand = function(priority, place, turn)
+        local owed = line and not line.charge and line.all.owed[priority] or 0
+        place.turn, place.last, place.before, place.former = turn, owed < turn, nil, 0
     end,
 
     -- takt_line_is_weighed of core/line.h.
@@ -170,11 +185,34 @@ claim = {
     -- takt_line_end_turn of core/line.h.
     end_turn = function(priority, place)
         local turn = place.turn
+        if turn > ledger.turn and (not line or line.before(priority, turn) == 0) then
+            ledger.turn = turn -- the number of one that owed turns is reached
+        end
         if claim.is_weighed(priority) then
             place.turn, place.between = line.next_turn(priority, turn)
             place.last, place.former = not place.between, turn
+        elseif line and not line.charge then
+            claim.move_on(priority, place)
         else
-            claim.to_the_back(place)
+            claim.to_the_back(priority, place)
+        end
+    end,
+
+    -- move_on() of core/line.c.
+    move_on = function(priority, place)
+        local all, early, far = line.all, place.turn > ledger.turn, place.moves > place.usual
+        local owing = line.owing(priority)
+        if not (early or far or owing) then
+            claim.to_the_back(priority, place)
+            return
+        end
+        local turn = math.max(ledger.turn + 1, place.turn + place.moves)
+        turn = line.free_turn(priority, math.min(turn, ledger.turn + TAKT_OWED_MAX))
+        claim.stand(priority, place, turn)
+        if early or far then
+            all.owed[priority] = math.max(all.owed[priority], turn)
+        else
+            ledger.turn = turn
         end
     end,
 
@@ -210,7 +248,7 @@ claim = {
                 if claim.old[priority] then
                     place.turn = claim.old[priority].turn
                 else
-                    claim.to_the_back(place)
+                    claim.to_the_back(priority, place)
                 end
                 place.came = place.turn -- the turn before this claim is served
                 place.accepted = claim.old[priority] and claim.old[priority].waiting or 0
@@ -227,11 +265,13 @@ claim = {
         local share, ahead, permits, room, _, urgent, shares, permits_of, others = claim.look(priority)
         local near = offers.awaited(priority) and ledger.now + math.floor(limit.lookahead / TAKT_OFFERS_NEAR) or till
         local slots, use = 0, claim.usable(share, place.need)
+        local large = place.need > share -- the first waiter needs more than a share
         local left = math.min(claim.turn_of(share, place.need, shares), room - ahead)
         local whole, lefts = math.min(shares, math.floor(left / use)), others and {}
         for unit, view in pairs(others or {}) do
             view.own, view.given = needed_by(place, unit), 0
             view.use = claim.usable(view.share, view.own)
+            large = large or view.own > view.share
             lefts[unit] = math.min(claim.turn_of(view.share, view.own, shares), view.room - view.ahead)
             whole = math.min(whole, math.floor(lefts[unit] / view.use))
         end
@@ -289,6 +329,10 @@ claim = {
         end
         if given > 0 then
             place.left = math.max(shares - used, 0)
+            place.moves, place.usual = 0, 0
+            if line and not line.charge and (large or place.turn > ledger.turn or line.owing(priority)) then
+                worth.note(priority, place, given, others)
+            end
         end
         claim.slots = claim.slots + slots
         claim.given = claim.given + given

@@ -166,6 +166,17 @@ limit = {
         return tokens, others
     end,
 
+    -- The inverse: in how long the rules give so much.
+    worth = function(tokens, others)
+        local longest = 0
+        for _, one in ipairs(limit.rules) do
+            local amount = one.unit and others[one.unit] or not one.unit and tokens or 0
+            local us = numbers.divide(amount, one.span, 0, one.tokens)
+            longest = us > longest and us or longest
+        end
+        return math.min(longest, TAKT_SPAN_MAX_US)
+    end,
+
     rest = function()
         for _, one in ipairs(limit.rules) do
             one.algorithm.rest(one, ledger.now)

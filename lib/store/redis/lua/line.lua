@@ -8,7 +8,7 @@
 --   which no worker counts as silent, the expiry of the two keys, waiters in places that are set aside; and for each
 --   priority: its places, its active places, the tokens that these want, the number of them that lack a permit, if
 --   rules count more than tokens their number of waiters, if not all weights are 1 their weights and the shares that
---   are left of their turns, and what they want of further units.
+--   are left of their turns, the highest number of those that owe turns, and what they want of further units.
 --
 -- No key is written before save(). Until then a place that was passed is still in the sorted set. If another program
 -- has deleted or written a key, the line is dropped: its workers state everything again with their next claims.
@@ -65,6 +65,7 @@ local function open_line(worker, lost)
             asking = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
             weight = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
             shares = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
+            owed = { [0] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }, -- no number above the last turn is higher
             more = {}, -- by further unit
         },
         records = {}, -- by worker: the record read; false: there is none
@@ -109,7 +110,7 @@ local function open_line(worker, lost)
             all.waiting, all.workers, all.latest = tonumber(waiting), tonumber(workers), tonumber(latest)
             all.least, all.kept, all.late = tonumber(least), tonumber(kept), tonumber(late) or 0
             while at <= #found do
-                local priority, places, active, wanting, lacking, asking, weight, shares, stop =
+                local priority, places, active, wanting, lacking, asking, weight, shares, owed, stop =
                     read_totals_of(found, at)
                 if priority then
                     priority, at = tonumber(priority), stop
@@ -118,6 +119,7 @@ local function open_line(worker, lost)
                     all.asking[priority] = tonumber(asking) or 0
                     all.weight[priority] = tonumber(weight) or all.active[priority]
                     all.shares[priority] = tonumber(shares) or all.active[priority]
+                    all.owed[priority] = tonumber(owed) or 0
                     untold = untold or asking == ''
                     last, told, fewest = priority, 0, math.min(fewest, told)
                 else
@@ -179,6 +181,9 @@ local function open_line(worker, lost)
                     if all.weight[priority] > all.active[priority] then
                         asking = asking .. '*' .. digits_of(all.weight[priority]) .. '+'
                             .. digits_of(all.shares[priority])
+                    end
+                    if all.owed[priority] > ledger.turn then
+                        asking = asking .. '-' .. digits_of(all.owed[priority])
                     end
                     for _, totals in ipairs(all.more) do
                         asking = asking .. '/' .. digits_of(totals[priority])
@@ -349,6 +354,7 @@ local function open_line(worker, lost)
             line.weigh(priority, place, -1)
             all.late = all.late + place.waiting
             line.leave(name, priority, place)
+            ledger.turn = math.max(ledger.turn, place.turn)
             place.aside, line.dirty[name] = true, line.records[name]
         end,
 
@@ -431,10 +437,51 @@ local function open_line(worker, lost)
             return true
         end,
 
+        -- Whether another worker's place owes turns: its number is not reached yet.
+        owing = function(priority)
+            local last = line.all.owed[priority] > ledger.turn and line.last_other(priority)
+            return last and last.turn > ledger.turn
+        end,
+
+        -- The first number from a turn on that no place has.
+        free_turn = function(priority, turn)
+            while line.has(priority, turn) do
+                turn = turn + 1
+            end
+            return turn
+        end,
+
+        has = function(priority, turn)
+            local score, count = numbers.digits(priority * TURNS + turn), 0
+            for _, passed in ipairs(line.passed[priority] or {}) do
+                count = count - (passed == turn and 1 or 0)
+            end
+            return count + redis.call('ZCOUNT', KEYS[2], score, score) > 0
+        end,
+
+        -- The other workers' active places of a priority, read together.
+        each_other = function(priority, visit)
+            local found = redis.call('HGETALL', KEYS[3])
+            for i = 1, #found, 2 do
+                local name = found[i]
+                if name ~= 'all' and line.records[name] == nil then
+                    line.records[name] = line.read(found[i + 1])
+                end
+                local place = name ~= 'all' and line.other_of(name, priority)
+                if place then
+                    visit(place)
+                end
+            end
+        end,
+
         -- The number of other workers' places before a turn.
         before = function(priority, turn)
-            local first, passed = priority * TURNS, line.passed[priority]
+            local first, passed, old = priority * TURNS, line.passed[priority], line.records[worker]
             local count = redis.call('ZCOUNT', KEYS[2], numbers.digits(first), '(' .. numbers.digits(first + turn))
+            old = old and old[priority]
+            if old and not old.aside and old.turn < turn then -- the worker's own place, before it moved on
+                count = count - 1
+            end
             for i = 1, passed and #passed or 0 do
                 count = count - (passed[i] < turn and 1 or 0)
             end
@@ -528,8 +575,9 @@ local function open_line(worker, lost)
         -- takt_line_end_turn of core/line.h, in a line with weights. Returns the next turn of a place after this one,
         -- and whether it is not the last.
         next_turn = function(priority, turn)
-            local all, after, before = line.all, turn, nil
+            local all, after, before, last = line.all, turn, nil, nil
             line.each_from_end(priority, function(place)
+                last = last or place.turn
                 if place.former <= turn then
                     after = math.max(after, place.turn)
                     return true
@@ -543,7 +591,7 @@ local function open_line(worker, lost)
                     return turn, true
                 end
             end
-            ledger.turn = ledger.turn + TAKT_TURN_STEP
+            ledger.turn = math.max(ledger.turn, last or 0) + TAKT_TURN_STEP
             return ledger.turn, false
         end,
 

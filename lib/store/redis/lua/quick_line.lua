@@ -4,7 +4,7 @@
 -- weights are 1, and all waiters of the claim have the same cost and no deadline. The path reads all places with one
 -- command and checks everything before it writes. All other claims, and rare events, are left to the other pieces,
 -- which also explain each step. Rare events are: a worker joins or leaves the line, a worker is silent or late, a key
--- must be kept longer.
+-- must be kept longer, a place owes turns.
 --
 -- Times here are relative to now and counted in parts: a microsecond has `tokens` parts, a token has `span` parts.
 --
@@ -55,17 +55,18 @@ end
 -- Returns false if a worker is late or silent, or if a key must be kept longer.
 -- inline
 local function read_others(call, line)
-    line.others, line.before, line.first_need = 0, 0, 0
+    line.others, line.before, line.first_need, line.least_need = 0, 0, 0, TAKT_ROOM_MAX
     line.own_turn = line.own_turn + 0
     local found, first_turn, first_again = redis.call('HGETALL', KEYS[3]), nil, 0
     for i = 2, #found, 2 do
         local _, priority, turn, _, need, _, again, aside, _, lacks = read_only_place(found[i])
         if priority == call.priority and aside == '' and lacks == '' and found[i - 1] ~= call.worker then
-            turn = turn + 0
+            turn, need = turn + 0, need + 0
             line.others = line.others + 1
+            line.least_need = need < line.least_need and need or line.least_need
             line.before = line.before + (turn < line.own_turn and 1 or 0)
             if not first_turn or turn < first_turn then
-                first_turn, line.first_need, first_again = turn, need + 0, again + 0
+                first_turn, line.first_need, first_again = turn, need, again + 0
             end
         end
     end
@@ -118,11 +119,14 @@ local function take_turn(call, rule, line)
     local through, reach = math.floor(rule.ahead / rule.span), rule.ahead + rule.tolerance
     local room = room_in(reach, rule.given, rule.span)
     line.share = share_of(room, through, others + 1)
-    line.ahead = ahead_of(line.before, line.share, line.first_need, 1, line.wanted, 0)
+    line.ahead = ahead_of(line.before, line.share, line.first_need, 1, line.wanted, 0, 0)
     local left = math.min(room - line.ahead, math.max(line.share, cost))
     local turn = turn_of(call, rule, line)
     if left >= (others > 0 and math.max(math.min(turn, count * cost), cost) or cost) then
         n = math.min((left - left % cost) / cost, count)
+    end
+    if n > 0 and cost > line.share and cost > line.least_need then
+        return false -- after a turn that is larger than those of others the worker may owe turns
     end
     rule.first = rule.given + rule.step - rule.tolerance
     if call.waiting <= n or (n > 0 and rule.first <= 0 and rule.first + (n - 1) * rule.step > 0) then
@@ -138,7 +142,7 @@ local function take_turn(call, rule, line)
         line.own_turn, line.before = line.turn, others
         room = room_in(reach, rule.given, rule.span)
         line.share = share_of(room, through, others + 1)
-        line.ahead = ahead_of(line.before, line.share, line.first_need, 1, line.wanted, 0)
+        line.ahead = ahead_of(line.before, line.share, line.first_need, 1, line.wanted, 0, 0)
     end
     return true
 end

@@ -6,7 +6,8 @@
 --            permit, o: the worker was asked to claim at the end of a lease, u: a wake-up reached no client; after
 --            slashes: further units)
 --            all: "WAITING,WORKERS,LATEST,LEAST,KEPT[,LATE];PRIORITY,PLACES,ACTIVE,WANTING[,LACKING][/ASKING]
---            [*WEIGHT+SHARES][/WANTING...];..." (if not all weights are 1; if rules count further units)
+--            [*WEIGHT+SHARES][-OWED][/WANTING...];..." (if not all weights are 1; if a place owes turns, the highest
+--            number of one; if rules count further units)
 --   KEYS[4], for each worker: "SEQ,HELD,EXPIRES"
 --            all: "HELD,HOLDERS,LEAST,KEPT"
 
@@ -58,7 +59,8 @@ local function write_further(wanting, need)
     return '/' .. wanting .. ',' .. need
 end
 
--- The totals of the line, and the totals of its only priority. Nil: there are more priorities, or other weights than 1.
+-- The totals of the line, and the totals of its only priority. Nil: there are more priorities, or other weights than 1,
+-- or a place that owes turns.
 -- inline
 local function read_only_totals(record)
     return record:match('^' .. TOTALS .. TOTALS_OF .. '$')
@@ -72,7 +74,7 @@ end
 
 -- inline
 local function read_totals_of(record, at)
-    return record:match('^' .. TOTALS_OF .. WEIGHTS .. '()', at)
+    return record:match('^' .. TOTALS_OF .. WEIGHTS .. FORMER .. '()', at)
 end
 
 -- What a priority wants of further units (empty: not told), and the position after it.
@@ -88,7 +90,7 @@ local function write_totals(waiting, workers, latest, least, kept, late)
 end
 
 -- `lacking`: empty instead of 0. `asking`: with a slash before it; empty if rules count tokens alone; then the weights
--- if not all are 1, and what is wanted of further units.
+-- if not all are 1, the highest number of a place that owes turns, and what is wanted of further units.
 -- inline
 local function write_totals_of(priority, places, active, wanting, lacking, asking)
     return ';' .. priority .. ',' .. places .. ',' .. active .. ',' .. wanting .. lacking .. asking

@@ -9,10 +9,10 @@ local function share_of(room, through, weight)
 end
 
 -- The tokens left to the places before: their shares, and of each share of the first the whole need, but no more than
--- the other workers of the priority want; and all tokens wanted more urgently.
+-- the other workers of the priority want; and all tokens wanted more urgently. `owed`: the least of their shares.
 -- inline
-local function ahead_of(shares, share, first_need, first_shares, wanted, urgent)
-    return urgent + math.min(shares * share
+local function ahead_of(shares, share, first_need, first_shares, wanted, urgent, owed)
+    return urgent + math.min((owed > shares * share and owed or shares * share)
         + ((shares > 0 and first_need > share) and first_shares * (first_need - share) or 0), wanted)
 end
 

@@ -271,6 +271,7 @@ if (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';p', 1, true) t
             table.sort(tenants.places, tenants.stands_before)
             for _, place in ipairs(tenants.places) do
                 place.tenant = tenants.find(place.priority, '') or tenants.add(place.priority, '', ledger.now)
+                ledger.turn = math.max(ledger.turn, place.turn) -- nobody owes turns here
             end
             tenants.emptied, line = line ~= nil or ledger.damaged, tenants.line
         end,
