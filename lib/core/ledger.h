@@ -284,6 +284,10 @@ void takt_ledger_unblocked(takt_ledger *ledger);
  * silent.  Every call begins with it. */
 void takt_ledger_tidy(takt_ledger *ledger, int64_t now_us);
 
+/* The part of it that concerns the rules: also for the ledgers of inner limits, which have no line.
+ */
+void takt_ledger_tidy_rules(takt_ledger *ledger, int64_t now_us);
+
 /* Fills `award` except `outdated` and `newer`, which takt_ledger_tell_newer fills.  line_capacity
  * must be as stated above. */
 void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,

@@ -200,6 +200,13 @@ void takt_line_end_turn(takt_ledger *ledger, int at, int64_t moves, int64_t usua
     insert(ledger, place);
 }
 
+int64_t takt_line_wanted(const takt_place *place, int unit)
+{
+    return unit == TAKT_UNIT_TOKENS     ? place->wanting
+           : unit == TAKT_UNIT_REQUESTS ? place->waiting - place->held_back
+                                        : place->more.of[unit];
+}
+
 int64_t takt_line_need(const takt_place *place, int unit)
 {
     return unit == TAKT_UNIT_TOKENS     ? place->need

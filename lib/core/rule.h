@@ -81,6 +81,15 @@ static inline takt_amounts takt_amounts_of_cost(int64_t cost)
     return takt_amounts_of(cost, TAKT_NO_MORE);
 }
 
+#define TAKT_EACH_UNIT(unit, count) for (int unit = 0; unit < (count); unit++)
+
+static inline takt_amounts takt_amounts_sum(takt_amounts a, takt_amounts b)
+{
+    TAKT_EACH_UNIT(unit, TAKT_UNITS)
+    a.of[unit] += b.of[unit];
+    return a;
+}
+
 static inline bool takt_more_same(takt_more a, takt_more b)
 {
     int32_t other = 0;

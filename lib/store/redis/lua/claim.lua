@@ -1,4 +1,4 @@
--- claim.lua: takt_ledger_claim of core/ledger.c. Decides which slots the worker gets now, and when it claims again.
+-- claim.lua: takt_ledger_claim (core/ledger_claim.c). Decides which slots the worker gets now, and when it claims again.
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its holders (with permits), 5 its log; then those of inner
 --       limits (inner.lua)
@@ -99,7 +99,7 @@ claim = {
         if limit.concurrency > 0 then
             permits_of = permit_share(limit.concurrency, weight)
         end
-        if is_weighed and not first then -- shares_in_reach() of core/ledger.c
+        if is_weighed and not first then -- shares_in_reach() of core/view.c
             local soon, soons = limit.throughput(TAKT_KEEPALIVE_US + limit.lookahead)
             local most = math.max(math.ceil(math.max(room, soon) / share), 1)
             for unit, view in pairs(others or {}) do
@@ -411,7 +411,7 @@ claim = {
         return others > 0 and not line.charge and limit.concurrency == 0
     end,
 
-    -- turn_from() of core/ledger.c: the time when there is room for the next turn of a place. `share`, what is left to
+    -- takt_view_turn_from of core/view.h: the time when there is room for the next turn of a place. `share`, what is left to
     -- the places before it, `shares` and `others` are the values of look(). A `weighed` place takes nothing before
     -- there is room for a share. To `plan` the next claim of a shared place its turn is a share.
     turn_from = function(place, share, ahead, shares, others, weighed, plan)

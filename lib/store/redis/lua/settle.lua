@@ -1,4 +1,4 @@
--- settle.lua: takt_ledger_settle of core/ledger.c. Corrects the tokens of a slot whose work has cost more or less.
+-- settle.lua: takt_ledger_settle of core/ledger.h. Corrects the tokens of a slot whose work has cost more or less.
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its holders (with permits), 5 its log
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones, 7 slot, 8 number of
