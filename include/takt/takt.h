@@ -203,7 +203,8 @@ typedef struct takt_event {
 typedef struct takt_options {
     /* A store's URL; NULL: $TAKT_STORE, else the policy's, else "file:". */
     const char *store;
-    /* Separates fleets in one store; NULL: the policy's, else "default". */
+    /* Separates fleets in one store; NULL: the policy's, else "default".  In braces, "{mail}": one
+     * slot of a Redis Cluster has all its ledgers, so nested limits are decided in one step. */
     const char *name_space;
     /* Time limit for one call to the store; 0: one second.  A pause of this process counts for at
      * most a quarter of it. */

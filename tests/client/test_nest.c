@@ -23,23 +23,30 @@ static const char text[] = "limits:\n"
                            "  - {name: day, rules: [{rate: 800/day, burst: 800}], within: whole}\n"
                            "  - {name: whole, rules: [{rate: 5/s}]}\n";
 
-enum { MEMORY, FOLDER, REDIS, KINDS };
-static int kinds[] = {MEMORY, FOLDER, REDIS};
+enum { MEMORY, FOLDER, REDIS, CLUSTER, KINDS };
+static int kinds[] = {MEMORY, FOLDER, REDIS, CLUSTER};
 static struct server server;
+static struct cluster cluster;
 static char folder[] = "/tmp/takt-nest-XXXXXX";
 static takt_client *other;
 static seen slow[JOBS], fast[JOBS];
 
-#define EACH_STORE(test)                                                                           \
+#define EACH_OF(count, test)                                                                       \
     ParameterizedTestParameters(nest, test)                                                        \
     {                                                                                              \
-        return cr_make_param_array(int, kinds, KINDS);                                             \
+        return cr_make_param_array(int, kinds, count);                                             \
     }                                                                                              \
     ParameterizedTest(const int *kind, nest, test, .timeout = 150)
 
-static void open_at(const char *url)
+#define EACH_STORE(test)             EACH_OF(CLUSTER, test)
+#define EACH_STORE_AND_CLUSTER(test) EACH_OF(KINDS, test)
+
+static void open_at(const char *url, const char *name_space)
 {
-    takt_options options = {.store = url, .store_timeout_us = 20000 * MS, .on_event = note_event};
+    takt_options options = {.store = url,
+                            .name_space = name_space,
+                            .store_timeout_us = 20000 * MS,
+                            .on_event = note_event};
     takt_error error = {0};
 
     cr_assert_eq(uv_loop_init(&loop), 0);
@@ -60,7 +67,11 @@ static void begin(int kind)
         server_start(&server, NULL);
         strcpy(url, server.url);
     }
-    open_at(url);
+    if (kind == CLUSTER) {
+        cluster_start(&cluster, false, NULL);
+        strcpy(url, cluster.url);
+    }
+    open_at(url, kind == CLUSTER ? "{nest}" : NULL);
 }
 
 static void end(int kind)
@@ -74,6 +85,8 @@ static void end(int kind)
         cr_assert_eq(system(command), 0);
     if (kind == REDIS)
         server_stop(&server);
+    if (kind == CLUSTER)
+        cluster_stop(&cluster);
 }
 
 static void acquire_many(takt_client *of, seen *jobs, int count, const char *limit, const char *key,
@@ -104,7 +117,7 @@ static takt_standing standing_of(const char *limit, const char *key)
     return last.standing;
 }
 
-EACH_STORE(work_waits_in_one_line)
+EACH_STORE_AND_CLUSTER(work_waits_in_one_line)
 {
     begin(*kind);
     acquire_many(client, slow, 3, "domain", "a.example", 0);
@@ -164,7 +177,7 @@ EACH_STORE(a_block_of_the_inner_limit_holds_up_its_key_alone)
 }
 
 /* Another client unblocks the limit: its hint wakes the queue, which is parked for longer. */
-EACH_STORE(an_unblocked_inner_limit_goes_on_at_once)
+EACH_STORE_AND_CLUSTER(an_unblocked_inner_limit_goes_on_at_once)
 {
     takt_call call = {0};
 
@@ -308,10 +321,8 @@ Test(nest_redis, a_claim_that_fails_leaves_the_others_of_its_script, .timeout = 
  * also work that waited for the first claim. The workers see nothing of the change. */
 Test(nest_cluster, work_passes_its_limits_one_after_the_other, .timeout = 150)
 {
-    static struct cluster cluster;
-
     cluster_start(&cluster, false, NULL);
-    open_at(cluster.url);
+    open_at(cluster.url, NULL);
     cr_expect(client->store->nests);
     acquire_many(client, slow, 5, "domain", "a.example", 0);
     acquire_many(client, fast, 5, "domain", "b.example", 0);
@@ -324,7 +335,81 @@ Test(nest_cluster, work_passes_its_limits_one_after_the_other, .timeout = 150)
     acquire_many(client, slow + 5, 1, "domain", "a.example", 0);
     cr_expect_str_eq(slow[5].permit.queue->limit->name, "domain");
     run_until(11);
-    takt_close(other, NULL, NULL);
-    close_client();
-    cluster_stop(&cluster);
+    end(CLUSTER);
+}
+
+/* ---- a namespace in braces: one slot of the cluster has all of its ledgers ----------------------
+ */
+
+static int slot_in_use(void)
+{
+    return cluster_slot(&cluster, "takt:{nest}/smtp/");
+}
+
+/* The node has only some of the keys of a claim. */
+static bool has_refused(int node)
+{
+    return strstr(server_say(&cluster.nodes[node], "INFO errorstats"), "TRYAGAIN") != NULL;
+}
+
+static void expect_granted(const seen *jobs, int count)
+{
+    for (int i = 0; i < count; i++)
+        cr_expect(jobs[i].calls == 1 && jobs[i].status == 0);
+}
+
+/* While keys of a chain are on two nodes its claims wait. No rule of a level is broken. */
+Test(nest_cluster, claims_wait_while_their_slot_moves, .timeout = 150)
+{
+    int slot, from, to;
+
+    begin(CLUSTER);
+    acquire_many(client, slow, 60, "domain", "a.example", 0);
+    acquire_many(other, fast, 30, "domain", "b.example", 0);
+    run_until(10);
+    cr_assert(client->store->nests && other->store->nests);
+    slot = slot_in_use();
+    from = cluster_owner(&cluster, slot);
+    to = (from + 1) % SHARDS;
+    cluster_begin_move(&cluster, slot, from, to);
+    cluster_move_key(&cluster, "takt:{nest}/smtp/", from, to);
+    while (!has_refused(from))
+        uv_run(&loop, UV_RUN_ONCE);
+    cluster_move_keys(&cluster, slot, from, to);
+    cluster_end_move(&cluster, slot, from, to);
+    run_until(90);
+    expect_granted(slow, 60);
+    expect_granted(fast, 30);
+    expect_apart(slow, 60, 20 * MS);
+    expect_apart(fast, 30, 20 * MS);
+    cr_expect_eq(events_seen, 0);
+    end(CLUSTER);
+}
+
+/* A replica takes over by order, which loses nothing, and then its primary dies. */
+Test(nest_cluster, work_goes_on_at_the_node_that_takes_over, .timeout = 150)
+{
+    int node;
+
+    cluster_start(&cluster, true, NULL);
+    open_at(cluster.url, "{nest}");
+    acquire_many(client, slow, 60, "domain", "a.example", 0);
+    acquire_many(other, fast, 30, "domain", "b.example", 0);
+    run_until(10);
+    cr_assert(client->store->nests && other->store->nests);
+    cluster_await_replicas(&cluster);
+    node = cluster_fail_over(&cluster, cluster_owner(&cluster, slot_in_use()));
+    run_until(90);
+    expect_granted(slow, 60);
+    expect_granted(fast, 30);
+    expect_apart(slow, 60, 20 * MS);
+    expect_apart(fast, 30, 20 * MS);
+    acquire_many(client, slow + 60, 60, "domain", "a.example", 0);
+    run_until(100);
+    cluster_await_replicas(&cluster);
+    cluster_kill_and_promote(&cluster, node);
+    run_until(150);
+    expect_granted(slow + 60, 60);
+    cr_expect(client->store->nests);
+    end(CLUSTER);
 }

@@ -280,6 +280,11 @@ Test(policy, store_and_namespace)
     cr_assert_eq(takt_policy_set_namespace(policy, "a/b", &error), TAKT_E_POLICY);
     cr_assert_str_eq(error.text, "namespace: \"a/b\": a name is made of a-z A-Z 0-9 . _ - only");
     cr_assert_str_eq(takt_policy_namespace(policy), "staging");
+    cr_assert_eq(takt_policy_set_namespace(policy, "{staging}", &error), 0);
+    cr_assert_eq(takt_policy_set_namespace(policy, "{}", &error), TAKT_E_POLICY);
+    cr_assert_eq(takt_policy_set_namespace(policy, "{a}b", &error), TAKT_E_POLICY);
+    cr_assert_eq(takt_policy_set_namespace(policy, "{a}}", &error), TAKT_E_POLICY);
+    cr_assert_str_eq(takt_policy_namespace(policy), "{staging}");
     takt_policy_free(policy);
 }
 

@@ -263,7 +263,7 @@ bool takt_redis_batch_take(takt_redis_job *job)
 
     if (job->call->op != TAKT_OP_CLAIM || job->call->inner_count == 0 || node == NULL ||
         node->durable != NULL || node->loads[TAKT_SCRIPT_CLAIMS].refused != 0 ||
-        store->cluster.found || !is_ready(job, node))
+        store->cluster.splits.count > 0 || !is_ready(job, node))
         return false;
     takt_list_append(&store->batch.gathered, &job->pause.link);
     send_soon(store);

@@ -204,10 +204,11 @@ static int slot_of(const takt_redis_job *job)
                                                 call->key, call->exchange ? ":policy" : ""));
 }
 
-/* The job pauses because its slot is split. */
+/* The job pauses because its slot is split. The workers of nested work are its subjects, of which a
+ * process has many. */
 static void pause_split(takt_redis_job *job)
 {
-    const takt_claim *claim = job->call->claim;
+    const takt_claim *claim = job->call->inner_count == 0 ? job->call->claim : NULL;
 
     job->code = TAKT_E_STORE;
     job->sent = false;

@@ -10,10 +10,18 @@
  * The parts are percent-encoded, so that no two ledgers share a name and no part contains a brace.
  * The text between the braces selects the node of a cluster, so all keys of a ledger are on one
  * node.
+ *
+ * A namespace in braces of its own, "{NAMESPACE}", has names of another form:
+ *
+ *     takt:{NAMESPACE}/LIMIT/KEY
+ *     takt:{NAMESPACE}/LIMIT/KEY:REST
+ *
+ * All its ledgers are in one slot, and one script can decide about several of them.
  */
 #ifndef TAKT_STORE_REDIS_KEY_H
 #define TAKT_STORE_REDIS_KEY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <takt/policy.h>
@@ -30,5 +38,8 @@
  * too long. */
 size_t takt_redis_key(char name[TAKT_REDIS_KEY_SIZE], const char *name_space, const char *limit,
                       const char *key, const char *rest);
+
+/* Whether the namespace is in braces: all its ledgers share a slot. */
+bool takt_redis_key_shares_slot(const char *name_space);
 
 #endif

@@ -89,6 +89,17 @@ static const char *read_part(const char *at, char stop, char *part, size_t max)
     return *at == stop ? at + 1 : NULL;
 }
 
+/* Reads "LIMIT/KEY" up to `stop`, which the name ends with. */
+static bool read_ledger(const char *at, char stop, char limit[TAKT_NAME_SIZE_MAX + 1],
+                        char key[TAKT_KEY_SIZE_MAX + 1])
+{
+    at = at ? read_part(at, '/', limit, TAKT_NAME_SIZE_MAX) : NULL;
+    if (!at || limit[0] == '\0' || strchr(at, ':')) /* ":REST" */
+        return false;
+    at = read_part(at, stop, key, TAKT_KEY_SIZE_MAX);
+    return at && (stop == '\0' || *at == '\0');
+}
+
 bool takt_redis_list_read_name(const char *name, char limit[TAKT_NAME_SIZE_MAX + 1],
                                char key[TAKT_KEY_SIZE_MAX + 1])
 {
@@ -97,10 +108,12 @@ bool takt_redis_list_read_name(const char *name, char limit[TAKT_NAME_SIZE_MAX +
                          ? name + strlen(TAKT_REDIS_KEY_PREFIX)
                          : NULL;
 
-    at = at ? read_part(at, '/', name_space, TAKT_NAME_SIZE_MAX) : NULL;
-    at = at ? read_part(at, '/', limit, TAKT_NAME_SIZE_MAX) : NULL;
-    at = at ? read_part(at, '}', key, TAKT_KEY_SIZE_MAX) : NULL;
-    return at && *at == '\0' && limit[0] != '\0';
+    if (at && strstr(at, "}/")) { /* the namespace's ledgers share a slot */
+        at = read_part(at, '}', name_space, TAKT_NAME_SIZE_MAX);
+        return read_ledger(at ? at + 1 : NULL, '\0', limit, key);
+    }
+    return read_ledger(at ? read_part(at, '/', name_space, TAKT_NAME_SIZE_MAX) : NULL, '}', limit,
+                       key);
 }
 
 static void scan(listing *list);
@@ -246,14 +259,18 @@ static void on_lost(void *data, int code, const char *text)
     end(data, code, text);
 }
 
-/* The pattern of ledgers' own keys, which end with the brace. */
+/* The pattern of ledgers' own keys, which end with the brace; with a shared slot that of all their
+ * keys. */
 static bool write_pattern(char pattern[TAKT_REDIS_KEY_SIZE], const char *name_space)
 {
     size_t size = takt_redis_key(pattern, name_space, "", "", "");
 
     if (size == 0)
         return false;
-    memcpy(pattern + size - 2, "*}", 3); /* "takt:{NAMESPACE//}" */
+    if (takt_redis_key_shares_slot(name_space))
+        memcpy(pattern + size - 1, "*", 2); /* "takt:{NAMESPACE}//" */
+    else
+        memcpy(pattern + size - 2, "*}", 3); /* "takt:{NAMESPACE//}" */
     return true;
 }
 

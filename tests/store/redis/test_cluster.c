@@ -560,6 +560,28 @@ Test(cluster, ledgers_are_listed, .timeout = 60)
     stop();
 }
 
+/* All ledgers of a namespace in braces are on one node. */
+Test(cluster, ledgers_of_a_shared_slot_are_listed, .timeout = 60)
+{
+    takt_limit limit = rig_limit("a", 1, RIG_DAY, 1);
+    takt_store_options options = {.name_space = "{test}", .timeout_us = TIMEOUT_US};
+    takt_error error = {0};
+    struct rig_call call;
+    int found = 0, node;
+
+    cluster_start(&cluster, false, NULL);
+    cr_assert_eq(rig_try_open(&rig, cluster.url, "{test}", TIMEOUT_US, &error), 0);
+    cr_expect_eq(rig_take_each(&rig, &limit, 0, 90, 0), 90);
+    claim_for_one(&call, &limit, "key-1", 1, 1); /* a ledger of more than one key */
+    cr_expect_eq(rig_run(&rig, &call), 0);
+    node = cluster_owner(&cluster, cluster_slot(&cluster, "takt:{test}/a/key-1"));
+    cr_expect(says(node, "DBSIZE", "92"), "90 texts, a line and its places");
+    cr_expect_eq(takt_store_list(cluster.url, &options, 1000, count_found, &found, &error), 0, "%s",
+                 error.text);
+    cr_expect_eq(found, 90);
+    stop();
+}
+
 /* A node that does not answer costs the list its own ledgers; it is named. */
 Test(cluster, ledgers_of_living_nodes_are_listed, .timeout = 60)
 {

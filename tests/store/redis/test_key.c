@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "store/redis/key.h"
+#include "store/redis/list.h"
 
 Test(redis_key, writes)
 {
@@ -21,6 +22,12 @@ Test(redis_key, writes)
         {"a", "b", "100%", "", "takt:{a/b/100%25}"},
         {"a", "b", "\x01 \n:*", "", "takt:{a/b/%01%20%0A%3A%2A}"},
         {"a", "b", "\xc3\xa9\xff", "", "takt:{a/b/%C3%A9%FF}"},
+        {"{prod}", "sendgrid", "", "", "takt:{prod}/sendgrid/"},
+        {"{prod}", "sendgrid", "a:}/", ":line", "takt:{prod}/sendgrid/a%3A%7D%2F:line"},
+        {"{prod}", "", "", ":policy", "takt:{prod}//:policy"},
+        {"{a/b}", "c", "", "", "takt:{a%2Fb}/c/"},
+        {"{}", "b", "", "", "takt:{%7B%7D/b/}"},
+        {"{a}}", "b", "", "", "takt:{%7Ba%7D%7D/b/}"},
     };
 
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
@@ -30,6 +37,47 @@ Test(redis_key, writes)
         cr_expect_str_eq(name, table[i].name);
         cr_expect_eq(size, strlen(table[i].name));
     }
+}
+
+Test(redis_key, shared_slots)
+{
+    static const char *const apart[] = {"a",  "",   "{",    "}",     "{}",
+                                        "{a", "a}", "{a}b", "{{a}}", "}a{"};
+    char longest[TAKT_NAME_SIZE_MAX + 2], name[TAKT_REDIS_KEY_SIZE];
+
+    cr_expect(takt_redis_key_shares_slot("{a}"));
+    for (size_t i = 0; i < sizeof apart / sizeof apart[0]; i++)
+        cr_expect_not(takt_redis_key_shares_slot(apart[i]), "%s", apart[i]);
+    memset(longest, 'x', sizeof longest);
+    longest[0] = '{';
+    longest[TAKT_NAME_SIZE_MAX] = '}';
+    longest[TAKT_NAME_SIZE_MAX + 1] = '\0';
+    cr_expect_eq(takt_redis_key(name, longest, "a", "", ""), 0, "a byte too long");
+    strcpy(longest + TAKT_NAME_SIZE_MAX - 1, "}");
+    cr_expect(takt_redis_key_shares_slot(longest));
+}
+
+/* A listing reads the names of ledgers' texts and no others. */
+Test(redis_key, reads)
+{
+    static const char *const others[] = {
+        "takt:{a/b/c}:line", "takt:{a}/b/c:line", "takt:{a}//:policy",
+        "takt:{a//}:policy", "takt:{a}/b",        "takt:{a}b/c",
+        "takt:{a/b/c",       "takt:{a}/b/%4",     "takt:jobs:{a}/b/c",
+    };
+    static const char *const spaces[] = {"a", "{a}"};
+    char name[TAKT_REDIS_KEY_SIZE], limit[TAKT_NAME_SIZE_MAX + 1], key[TAKT_KEY_SIZE_MAX + 1];
+
+    for (size_t i = 0; i < 2; i++) {
+        takt_redis_key(name, spaces[i], "b", "x:/}%", "");
+        cr_expect(takt_redis_list_read_name(name, limit, key), "%s", name);
+        cr_expect_str_eq(limit, "b");
+        cr_expect_str_eq(key, "x:/}%");
+        takt_redis_key(name, spaces[i], "b", "", "");
+        cr_expect(takt_redis_list_read_name(name, limit, key) && !key[0], "%s", name);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        cr_expect_not(takt_redis_list_read_name(others[i], limit, key), "%s", others[i]);
 }
 
 Test(redis_key, sizes)
