@@ -1,4 +1,4 @@
--- claim.lua: takt_ledger_claim (core/ledger_claim.c). Decides which slots the worker gets now, and when it claims again.
+-- claim.lua: takt_ledger_claim (core/ledger_claim.c). Decides which slots a worker gets now, and when it claims again.
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its holders (with permits), 5 its log; then those of inner
 --       limits (inner.lua)
@@ -411,9 +411,9 @@ claim = {
         return others > 0 and not line.charge and limit.concurrency == 0
     end,
 
-    -- takt_view_turn_from of core/view.h: the time when there is room for the next turn of a place. `share`, what is left to
-    -- the places before it, `shares` and `others` are the values of look(). A `weighed` place takes nothing before
-    -- there is room for a share. To `plan` the next claim of a shared place its turn is a share.
+    -- takt_view_turn_from of core/view.h: the time when there is room for the next turn of a place. `share`, what is
+    -- left to the places before it, `shares` and `others` are the values of look(). A `weighed` place takes nothing
+    -- before there is room for a share. To `plan` the next claim of a shared place its turn is a share.
     turn_from = function(place, share, ahead, shares, others, weighed, plan)
         local lookahead = limit.lookahead
         local half, halves = limit.throughput(math.floor(lookahead / 2))
