@@ -358,7 +358,7 @@ Test(file_sharing, an_overwritten_lock_is_named_and_the_data_is_kept)
     scratch_make(&scratch, &limit, 1);
     cr_assert_eq(pipe(worker.go), 0);
     process = rig_fork(open_expecting_bad_lock, &worker);
-    cr_assert_eq(rig_try_open(&rig, scratch.url, "test", 20000, &error), 0, "%s", error.text);
+    cr_assert_eq(rig_try_open(&rig, scratch.url, "test", 30000000, &error), 0, "%s", error.text);
     cr_expect_eq(rig_try(&rig, &limit, "old", 1), 0);
     cr_assert_eq(rig_reap(rig_fork(overwrite_lock, &scratch)), 0);
     cr_assert_eq(write(worker.go[1], "", 1), 1);
