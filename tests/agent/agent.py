@@ -32,6 +32,11 @@ POLICY = '''limits:
     max_waiting: 2
   - name: tokens
     rules: [{rate: 1000/min, burst: 1000, counts: tokens}]
+  - name: inner
+    rules: [{rate: 1/day, burst: 5}]
+    within: outer
+  - name: outer
+    rules: [{rate: 1/day, burst: 10}]
 '''
 
 

@@ -8,7 +8,7 @@ import select
 import signal
 import time
 
-from agent import DEADLINE, agent_place, end, tap, until
+from agent import DEADLINE, agent_place, end, tap, until, until_waiting
 
 
 def permits(report, here):
@@ -175,6 +175,33 @@ def several(report, here, client):
         said = client.refused('ACQUIRE', 'model', *words)
         report.check(sentence in said, f'refused: {words}', said)
     report.check(left()[0][1] == 98 and left()[2][1] == 50, 'which takes nothing', left())
+
+
+def nested(report, here):
+    """A limit within another: one decision for both, for the waiters of all connections."""
+    clients = [here.client(3) for _ in range(2)]
+
+    def left():
+        return [clients[0].do('PEEK', limit)['remaining'] for limit in ('inner:a', 'outer:b')]
+
+    clients[0].do('BLOCK', 'outer:b', '1h')
+    for tag in range(5):
+        clients[tag % 2].do('ACQUIRE', 'inner:a', 'WITHIN', 'b', 'TAG', tag)
+    until_waiting(here, ['outer:b'], 5)
+    report.check(clients[0].do('PEEK', 'inner:a')['remaining'] == 5, 'work that waits outside has taken nothing inside')
+    clients[0].do('UNBLOCK', 'outer:b')
+    permits = [clients[tag % 2].push() for tag in range(5)]
+    report.check({permit[0] for permit in permits} == {'acquired'} and left() == [0, 5], 'it takes its slots of both',
+                 (permits, left()))
+    report.check(clients[0].do('TRY', 'inner:a', 'WITHIN', 'b') is None and left() == [0, 5],
+                 'what the inner limit refuses takes nothing of the outer one', left())
+    clients[0].do('SETTLE', permits[0][2])
+    until_s = time.monotonic() + DEADLINE  # the answer does not wait for the store
+    while left() != [1, 6] and time.monotonic() < until_s:
+        pass
+    report.check(left() == [1, 6], 'work that did not begin gives back to both', left())
+    for client in clients:
+        client.close()
 
 
 def steering(report, here):
@@ -466,8 +493,8 @@ def main():
     report = tap.Report()
     with agent_place() as here:
         agent = here.agent()
-        for part in (permits, detaching, detached_many, tags, refusals, amounts, steering, usual_commands, pipelines, turns,
-                     turns_by_cost, turns_of_the_gone, weights, tenants):
+        for part in (permits, detaching, detached_many, tags, refusals, amounts, nested, steering, usual_commands,
+                     pipelines, turns, turns_by_cost, turns_of_the_gone, weights, tenants):
             part(report, here)
         draining(report, here, agent)
         agent = here.agent()
