@@ -64,7 +64,8 @@ struct takt_fleet_worker {
     /* may be set at any time */
     const takt_limit *limit; /* its policy, read when it acquires; at first the fleet's */
     int64_t weight;          /* processes that its claims are for, likewise; 0: one */
-    int drift_ppm; /* how much faster its clock runs than the store's; set before it runs */
+    int drift_ppm;  /* how much faster its clock runs than the store's; set before it runs */
+    int64_t far_us; /* by so much its messages take longer than those of others */
 
     /* private */
     int64_t frozen_until_us;

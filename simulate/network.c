@@ -63,11 +63,13 @@ static int draw_copies(const takt_fleet_worker *worker)
     return takt_random_below(&fleet->random, 1000) < fleet->doubled_per_mille ? 2 : 1;
 }
 
-static int64_t draw_arrival(takt_fleet *fleet)
+static int64_t draw_arrival(const takt_fleet_worker *worker)
 {
+    takt_fleet *fleet = worker->fleet;
     int64_t spread = fleet->delay_max_us - fleet->delay_min_us + 1;
 
-    return fleet->now_us + fleet->delay_min_us + takt_random_below(&fleet->random, spread);
+    return fleet->now_us + worker->far_us + fleet->delay_min_us +
+           takt_random_below(&fleet->random, spread);
 }
 
 static void call_arrives(takt_fleet *fleet, takt_sim_event *event);
@@ -80,7 +82,7 @@ static void send(takt_sim_exchange *exchange, takt_sim_happen arrive)
     if (copies > 1 && exchange->call.op == TAKT_OP_SETTLE)
         copies = 1; /* it is a change, not a situation: a connection sends it once */
     for (int i = 0; i < copies; i++) {
-        takt_sim_event *planned = plan(exchange, draw_arrival(worker->fleet), arrive);
+        takt_sim_event *planned = plan(exchange, draw_arrival(worker), arrive);
         if (!planned)
             return;
         planned->incarnation = exchange->incarnation; /* not for a worker restarted since */
@@ -116,7 +118,7 @@ static void answer_arrives(takt_fleet *fleet, takt_sim_event *event)
 
 static void tell(takt_fleet_worker *worker, int ledger, takt_sim_happen happen)
 {
-    takt_sim_event *planned = takt_sim_plan(worker, draw_arrival(worker->fleet), happen);
+    takt_sim_event *planned = takt_sim_plan(worker, draw_arrival(worker), happen);
 
     if (planned)
         planned->ledger = ledger;
@@ -143,7 +145,7 @@ static void send_inner_news(takt_fleet *fleet, const takt_sim_exchange *exchange
         takt_sim_event *planned;
         if (worker->name == exchange->name)
             continue;
-        planned = takt_sim_plan(worker, draw_arrival(fleet), fleet->happen.inner_hint);
+        planned = takt_sim_plan(worker, draw_arrival(worker), fleet->happen.inner_hint);
         if (!planned)
             return;
         planned->data = (void *)exchange->call.limit;

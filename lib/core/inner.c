@@ -5,6 +5,7 @@
 
 #include "base/integers.h"
 #include "core/gaps.h"
+#include "core/inner_line.h"
 #include "core/meter.h"
 
 /* Loops over the inner ledgers, the innermost first. */
@@ -57,15 +58,20 @@ static int64_t soon(const takt_ledger *ledger)
 bool takt_inner_cap(const takt_ledger *ledger, int64_t now_us, takt_place *place)
 {
     int64_t until_us = now_us + soon(ledger), able = place->waiting;
+    takt_amounts within = {{TAKT_EXACT_MAX, TAKT_EXACT_MAX}}; /* what the levels so far give */
 
     EACH_INNER(at, ledger)
     {
         takt_amounts room =
             takt_numbers_room(at.inner->numbers, &at.inner->state,
                               takt_max(now_us, at.inner->blocked_until_us), until_us);
-        able = takt_min(
-            able, takt_min(room.of[TAKT_UNIT_REQUESTS], room.of[TAKT_UNIT_TOKENS] / place->need));
-        place->wanting = takt_min(place->wanting, room.of[TAKT_UNIT_TOKENS]);
+        takt_amounts ahead = takt_inner_ahead(at.inner, now_us, place, within);
+        int64_t tokens = takt_max(room.of[TAKT_UNIT_TOKENS] - ahead.of[TAKT_UNIT_TOKENS], 0);
+        int64_t requests = room.of[TAKT_UNIT_REQUESTS] - ahead.of[TAKT_UNIT_REQUESTS];
+        able = takt_min(able, takt_min(requests, tokens / place->need));
+        place->wanting = takt_min(place->wanting, tokens);
+        within.of[TAKT_UNIT_TOKENS] = takt_min(within.of[TAKT_UNIT_TOKENS], tokens);
+        within.of[TAKT_UNIT_REQUESTS] = takt_max(able, 0);
     }
     place->held_back = place->waiting - able;
     return able > 0;

@@ -2,14 +2,14 @@
  * inner.h: a claim whose slots keep the rules of inner limits as well (`within`).
  *
  * Work of an inner limit waits in the line of the outermost limit of its chain, as a tenant of its
- * own (tenants.h) whose name is the inner limit's key.  The ledgers of inner limits have rules, a
- * block and a brake, but no line: they are conditions of the claim.  A slot is an instant at which
- * the rules of all levels conform, and it is taken from all of them in one step.  What conforms at
- * an instant conforms later as well, so one round over the levels is enough.
+ * own (tenants.h) whose name is the inner limit's key, and in the lines of its inner ledgers
+ * (inner_line.h).  The rules and blocks of these ledgers are conditions of the claim.  A slot is an
+ * instant at which the rules of all levels conform, and it is taken from all of them in one step.
+ * What conforms at an instant conforms later as well, so one round over the levels is enough.
  *
- * A place wants no more than its inner rules give soon: within two lookaheads, or until the next
- * window of an outermost ledger that gives all at once.  The rest of its waiters is held back, and
- * others leave no room for them.  A claim whose inner rules give nothing soon does not stand in
+ * A place wants no more than its inner rules give soon, beside what it leaves to the places before
+ * it in its inner lines: within two lookaheads, or until the next window of an outermost ledger that
+ * gives all at once.  The rest of its waiters is held back, and others leave no room for them.  A claim whose inner rules give nothing soon does not stand in
  * line (takt_award.parked).
  *
  * If the inner rules are due later than the outermost one, the slots in between are not lost: they

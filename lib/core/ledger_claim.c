@@ -13,6 +13,7 @@
 #include "core/award.h"
 #include "core/holders.h"
 #include "core/inner.h"
+#include "core/inner_line.h"
 #include "core/line.h"
 #include "core/meter.h"
 #include "core/offers.h"
@@ -126,6 +127,7 @@ static takt_amounts serve(takt_ledger *ledger, int64_t now_us, int at, const tak
     int units = takt_view_units(ledger);
     takt_amounts use = {{0}}, given = {{0}}, first = {{0}};
     takt_amounts left = left_now(ledger, now_us, me, &v, &use);
+    takt_inner_turn inner = {.left = {{0}}};
     int64_t till_us = now_us + ledger->numbers->lookahead_us;
     int64_t near_us = takt_offers_are_awaited(ledger, now_us, me)
                           ? now_us + ledger->numbers->lookahead_us / TAKT_OFFERS_NEAR
@@ -134,6 +136,8 @@ static takt_amounts serve(takt_ledger *ledger, int64_t now_us, int at, const tak
 
     TAKT_EACH_UNIT(unit, units)
     first.of[unit] = takt_line_need(me, unit);
+    if (ledger->inner_count > 0)
+        inner = takt_inner_turn_of(ledger, now_us, me);
     for (int i = 0; i < claim->want_count; i++) {
         const takt_want *want = &claim->wants[i];
         const takt_amounts one = takt_amounts_of(want->cost, want->more);
@@ -147,6 +151,8 @@ static takt_amounts serve(takt_ledger *ledger, int64_t now_us, int at, const tak
         me->wanting -= handed * want->cost;
         count = takt_min(want->count - handed, count_within(&left, &one, units));
         count = takt_min(count, takt_max(v.permits - slots, 0));
+        if (ledger->inner_count > 0)
+            count = takt_min(count, count_within(&inner.left, &one, TAKT_UNIT_MORE));
         if (ledger->inner_count > 0 || ledger->gaps.count > 0)
             n = takt_inner_take(ledger, from_us, want, claim->worker, count, until_us, award);
         else
@@ -158,6 +164,8 @@ static takt_amounts serve(takt_ledger *ledger, int64_t now_us, int at, const tak
             left.of[unit] -= n * one.of[unit];
             given.of[unit] += n * one.of[unit];
         }
+        TAKT_EACH_UNIT(unit, ledger->inner_count > 0 ? TAKT_UNIT_MORE : 0)
+        inner.left.of[unit] -= n * one.of[unit];
         me->waiting -= n + handed;
         me->accepted = takt_max(me->accepted - n - handed, 0);
         if (n + handed < want->count && want->latest_us > until_us) {
@@ -174,6 +182,8 @@ static takt_amounts serve(takt_ledger *ledger, int64_t now_us, int at, const tak
         takt_holders_give(ledger, now_us, claim, slots);
     }
     end_serving(ledger, me, first, &v, given, used);
+    if (ledger->inner_count > 0)
+        takt_inner_served(ledger, me, &inner, (takt_amounts){{given.of[TAKT_UNIT_TOKENS], slots}});
     return given;
 }
 
@@ -231,25 +241,54 @@ static int64_t head_late_at(const takt_ledger *ledger, int64_t now_us, int at)
 
 /* Lowers what a place wants to what inner limits give soon.  False: they give nothing; *parked_us
  * is then not later than when a claim for it has a slot within the lookahead. */
-static bool cap(const takt_ledger *ledger, int64_t now_us, takt_place *place, int64_t *parked_us)
+static bool cap(takt_ledger *ledger, int64_t now_us, takt_place *place, int64_t *parked_us)
 {
-    int64_t from_us = takt_max(now_us, ledger->blocked_until_us), due_us;
+    int64_t from_us = takt_max(now_us, ledger->blocked_until_us), due_us, again_us;
 
     if (ledger->inner_count == 0 || takt_inner_cap(ledger, now_us, place))
         return true;
     due_us = takt_inner_due(ledger, from_us, takt_amounts_of_cost(place->need));
-    *parked_us =
-        takt_min(*parked_us, due_us == TAKT_NEVER ? now_us + TAKT_KEEPALIVE_US
-                                                  : due_us - ledger->numbers->lookahead_us);
+    again_us = due_us == TAKT_NEVER ? now_us + TAKT_KEEPALIVE_US
+                                    : takt_max(due_us - ledger->numbers->lookahead_us,
+                                               takt_inner_turn_from(ledger, now_us, place));
+    takt_inner_plan(ledger, now_us, place, again_us);
+    *parked_us = takt_min(*parked_us, again_us);
     return false;
+}
+
+/* What the claim says of its waiters of a priority.  `unlisted`: those for which it has no space.
+ */
+static takt_place told_of(const takt_ledger *ledger, const takt_claim *claim, int priority,
+                          int64_t unlisted)
+{
+    int units = takt_view_units(ledger);
+    takt_place told = {.worker = claim->worker,
+                       .priority = (int8_t)priority,
+                       .seq = claim->seq,
+                       .weight = takt_max(takt_min(claim->weight, TAKT_WEIGHT_MAX), 1),
+                       .waiting = unlisted};
+
+    for (int i = 0; i < claim->want_count; i++) {
+        const takt_want *want = &claim->wants[i];
+        if (want->priority != priority || !can_ever_be_given(ledger, want))
+            continue;
+        told.wanting += want->count * want->cost;
+        told.waiting += want->count;
+        if (units > TAKT_UNIT_MORE) {
+            takt_amounts one = takt_amounts_of(want->cost, want->more);
+            add_more(&told.more, &one, want->count, units);
+            add_more(&told.needs, &one, told.need == 0, units);
+        }
+        told.need = told.need ? told.need : want->cost;
+    }
+    return told;
 }
 
 /* Updates the worker's places to what the claim says. */
 static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                     int64_t *parked_us)
 {
-    int64_t weight = takt_max(takt_min(claim->weight, TAKT_WEIGHT_MAX), 1);
-    int units = takt_view_units(ledger);
+    takt_place told[TAKT_PRIORITIES];
     int64_t unlisted = claim->waiting;
     int last = -1;
 
@@ -257,47 +296,13 @@ static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim
         unlisted -= claim->wants[i].count;
         last = claim->wants[i].priority;
     }
-    for (int priority = 0; priority < TAKT_PRIORITIES; priority++) {
-        int at = takt_line_find(ledger, claim->worker, priority);
-        int64_t wanting = 0, waiting = priority == last ? takt_max(unlisted, 0) : 0, need = 0;
-        takt_amounts more = {{0}}, needs = {{0}};
-        for (int i = 0; i < claim->want_count; i++) {
-            const takt_want *want = &claim->wants[i];
-            if (want->priority != priority || !can_ever_be_given(ledger, want))
-                continue;
-            wanting += want->count * want->cost;
-            waiting += want->count;
-            if (units > TAKT_UNIT_MORE) {
-                takt_amounts one = takt_amounts_of(want->cost, want->more);
-                add_more(&more, &one, want->count, units);
-                add_more(&needs, &one, need == 0, units);
-            }
-            need = need ? need : want->cost;
-        }
-        if (wanting == 0) {
-            if (at >= 0)
-                takt_line_remove(ledger, at);
-            continue;
-        }
-        if (at < 0)
-            at = takt_line_add(ledger,
-                               (takt_place){.worker = claim->worker, .priority = (int8_t)priority});
-        ledger->line[at].weight = weight;
-        if (ledger->line[at].left >= weight)
-            ledger->line[at].left = 0;
-        ledger->line[at].seq = claim->seq;
-        ledger->line[at].came = ledger->line[at].turn;
-        ledger->line[at].accepted = ledger->line[at].waiting;
-        ledger->line[at].wanting = wanting;
-        ledger->line[at].waiting = waiting;
-        ledger->line[at].need = need;
-        ledger->line[at].more = more;
-        ledger->line[at].needs = needs;
-        ledger->line[at].held_back = 0;
-        ledger->line[at].again_at_us = now_us;
-        ledger->line[at].expires_at_us = now_us + TAKT_SILENT_US;
-        ledger->line[at].aside = ledger->line[at].lacking = false;
-        if (!cap(ledger, now_us, &ledger->line[at], parked_us))
+    for (int i = 0; i < TAKT_PRIORITIES; i++)
+        told[i] = told_of(ledger, claim, i, i == last ? takt_max(unlisted, 0) : 0);
+    if (ledger->inner_count > 0)
+        takt_inner_stand(ledger, now_us, claim, told);
+    for (int i = 0; i < TAKT_PRIORITIES; i++) {
+        int at = takt_line_restate(ledger, now_us, &told[i]);
+        if (at >= 0 && !cap(ledger, now_us, &ledger->line[at], parked_us))
             takt_line_remove(ledger, at);
     }
 }
@@ -373,8 +378,11 @@ static void plan_all(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
                                   : takt_view_room_at(ledger, now_us, place, &v,
                                                       takt_line_is_weighed(ledger, place));
         if (ledger->inner_count > 0 && !place->lacking)
-            again_us = takt_max(again_us, put_off_until(ledger, now_us, place));
+            again_us = takt_max(again_us, takt_max(put_off_until(ledger, now_us, place),
+                                                   takt_inner_turn_from(ledger, now_us, place)));
         place->again_at_us = takt_min(again_us, keepalive_us);
+        if (ledger->inner_count > 0)
+            takt_inner_plan(ledger, now_us, place, place->again_at_us);
         if (place->lacking)
             again_us = takt_min(again_us, head_late_at(ledger, now_us, at));
         if (takt_offers_are_awaited(ledger, now_us, place))
@@ -453,13 +461,12 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
     bool stands = true;
 
     takt_ledger_tidy(ledger, now_us);
-    for (int i = 0; i < ledger->inner_count; i++)
-        takt_ledger_tidy_rules(ledger->inner[i], now_us);
+    takt_inner_tidy(ledger, now_us);
     takt_award_begin(ledger, now_us, claim, award);
     if (!award->stale) {
         award->holding = takt_holders_state(ledger, now_us, claim);
         if (claim->tenant || ledger->tenant_count > 0)
-            stands = takt_tenants_join(ledger, now_us, claim);
+            stands = takt_tenants_join(ledger, now_us, claim, claim->tenant, claim->tenant_weight);
         if (!stands)
             award->claim_again_at_us = now_us + TAKT_KEEPALIVE_US;
     }
@@ -467,7 +474,7 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         takt_amounts needed = need_of_head(ledger, claim), given;
         restate(ledger, now_us, claim, &parked_us);
         if (ledger->tenant_count > 0)
-            takt_tenants_assign(ledger, claim);
+            takt_tenants_assign(ledger, claim, claim->tenant);
         award->taken = takt_offers_accept(ledger, now_us, claim);
         given = serve_all(ledger, now_us, claim, award, &parked_us);
         takt_overflow_apply(ledger, claim, award);

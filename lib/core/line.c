@@ -94,6 +94,38 @@ void takt_line_remove(takt_ledger *ledger, int at)
             (size_t)(ledger->line_count - at) * sizeof *ledger->line);
 }
 
+int takt_line_restate(takt_ledger *ledger, int64_t now_us, const takt_place *told)
+{
+    int at = takt_line_find(ledger, told->worker, told->priority);
+    takt_place *place;
+
+    if (told->wanting == 0) {
+        if (at >= 0)
+            takt_line_remove(ledger, at);
+        return -1;
+    }
+    if (at < 0)
+        at =
+            takt_line_add(ledger, (takt_place){.worker = told->worker, .priority = told->priority});
+    place = &ledger->line[at];
+    place->weight = told->weight;
+    if (place->left >= told->weight)
+        place->left = 0;
+    place->seq = told->seq;
+    place->came = place->turn;
+    place->accepted = place->waiting;
+    place->wanting = told->wanting;
+    place->waiting = told->waiting;
+    place->need = told->need;
+    place->more = told->more;
+    place->needs = told->needs;
+    place->held_back = 0;
+    place->again_at_us = now_us;
+    place->expires_at_us = now_us + TAKT_SILENT_US;
+    place->aside = place->lacking = false;
+    return at;
+}
+
 void takt_line_set_aside(takt_ledger *ledger, takt_place *place)
 {
     place->aside = true;
@@ -228,8 +260,12 @@ void takt_line_tidy(takt_ledger *ledger, int64_t now_us)
 
     for (int at = 0; at < ledger->line_count; at++) {
         takt_place place = ledger->line[at];
-        if (place.expires_at_us > now_us + TAKT_SILENT_US)
-            place.expires_at_us = now_us + TAKT_SILENT_US;
+        int64_t silent_at_us = now_us + TAKT_SILENT_US;
+        if (place.tenant > 0) { /* it may be parked */
+            place.again_at_us = takt_min(place.again_at_us, now_us + TAKT_PARKED_MAX_US);
+            silent_at_us = takt_max(silent_at_us, place.again_at_us + TAKT_SILENT_US);
+        }
+        place.expires_at_us = takt_min(place.expires_at_us, silent_at_us);
         if (place.expires_at_us < now_us)
             continue;
         if (kept == 0 || ledger->line[kept - 1].priority != place.priority)

@@ -14,6 +14,9 @@
 /* without a claim for that long, a place is dropped */
 #define TAKT_SILENT_US (3 * TAKT_KEEPALIVE_US)
 
+/* A worker whose claim is parked (takt_award.parked) comes back after that long at the latest. */
+#define TAKT_PARKED_MAX_US INT64_C(30000000)
+
 /* in a line with weights: the numbers from one turn to the next, between which others find space */
 #define TAKT_TURN_STEP 4096
 
@@ -21,6 +24,10 @@ int takt_line_find(const takt_ledger *ledger, uint64_t worker, int priority); /*
 /* adds it as the last of its priority, but before those that owe turns; returns its index */
 int takt_line_add(takt_ledger *ledger, takt_place place);
 void takt_line_remove(takt_ledger *ledger, int at);
+
+/* The place becomes what its worker now says of it, and is added if need be.  Returns its index;
+ * -1: it wants nothing, and is not in line. */
+int takt_line_restate(takt_ledger *ledger, int64_t now_us, const takt_place *told);
 
 /* The others no longer wait for the place, which keeps its turn. */
 void takt_line_set_aside(takt_ledger *ledger, takt_place *place);

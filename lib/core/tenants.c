@@ -239,16 +239,17 @@ static int admit(takt_ledger *ledger, int64_t now_us, int priority, const char *
     return add(ledger, now_us, priority, name);
 }
 
-bool takt_tenants_join(takt_ledger *ledger, int64_t now_us, const takt_claim *claim)
+bool takt_tenants_join(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
+                       const char *tenant, int32_t tenant_weight)
 {
     char name[TAKT_TENANT_TEXT_MAX + 1];
-    int64_t weight = takt_min(takt_max(claim->tenant_weight, 1), TAKT_TENANT_WEIGHT_MAX);
+    int64_t weight = takt_min(takt_max(tenant_weight, 1), TAKT_TENANT_WEIGHT_MAX);
 
     if (ledger->tenant_capacity == 0)
         return false;
     if (ledger->tenant_count == 0)
         name_all(ledger, now_us);
-    takt_tenant_write(claim->tenant ? claim->tenant : "", name);
+    takt_tenant_write(tenant ? tenant : "", name);
     takt_tenants_count(ledger);
     for (int i = 0; i < claim->want_count; i++) {
         int priority = claim->wants[i].priority, index;
@@ -262,11 +263,11 @@ bool takt_tenants_join(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
     return true;
 }
 
-void takt_tenants_assign(takt_ledger *ledger, const takt_claim *claim)
+void takt_tenants_assign(takt_ledger *ledger, const takt_claim *claim, const char *tenant)
 {
     char name[TAKT_TENANT_TEXT_MAX + 1];
 
-    takt_tenant_write(claim->tenant ? claim->tenant : "", name);
+    takt_tenant_write(tenant ? tenant : "", name);
     for (int at = 0; at < ledger->line_count; at++) {
         takt_place *place = &ledger->line[at];
         if (place->worker != claim->worker)
@@ -393,33 +394,43 @@ static bool goes_before(const takt_ledger *ledger, int a, int b, int unit, int64
     return left < right || (left == right && a > b);
 }
 
+/* What a tenant gets until it has had as much, by its weight, as a tag says. */
+static int64_t until_even(const takt_tenant *tenant, int64_t tag)
+{
+    int64_t less = takt_max(tag - tenant->tag, 0);
+
+    return less / TAKT_TENANT_STEP * tenant->weight +
+           less % TAKT_TENANT_STEP * tenant->weight / TAKT_TENANT_STEP;
+}
+
 /* What is left to a tenant by one that it goes before: a turn, or what it was given less, up to two
  * turns. */
 static int64_t left_to(const takt_ledger *ledger, const takt_tenant *tenant, int64_t tag, int unit,
                        int64_t total, int64_t weights)
 {
-    int64_t turn = turn_of(tenant, total, weights), less = takt_max(tag - tenant->tag, 0);
-    int64_t behind = less / TAKT_TENANT_STEP * tenant->weight +
-                     less % TAKT_TENANT_STEP * tenant->weight / TAKT_TENANT_STEP;
+    int64_t turn = turn_of(tenant, total, weights);
 
-    return takt_min(takt_max(takt_max(turn, takt_min(behind, 2 * turn)),
+    return takt_min(takt_max(takt_max(turn, takt_min(until_even(tenant, tag), 2 * turn)),
                              needed_by(&ledger->line[tenant->head], unit)),
                     tenant->wanting.of[unit]);
 }
 
-/* What is left to all tenants that go before this one. */
+/* What is left to all tenants that go before this one.  `tag`: when this one has had as much, they
+ * have had it, too. */
 static int64_t left_to_others(const takt_ledger *ledger, int index, int unit, int64_t total,
-                              int64_t weights)
+                              int64_t weights, int64_t tag)
 {
     const takt_tenant *mine = &ledger->tenants[index];
     int64_t left = 0;
 
     for (int i = 0; i < ledger->tenant_count; i++) {
         const takt_tenant *tenant = &ledger->tenants[i];
-        if (i == index || tenant->priority != mine->priority || tenant->places == 0 ||
-            !goes_before(ledger, i, index, unit, total, weights))
+        int64_t own = 0;
+        if (i == index || tenant->priority != mine->priority || tenant->places == 0)
             continue;
-        left += left_to(ledger, tenant, mine->tag, unit, total, weights);
+        if (goes_before(ledger, i, index, unit, total, weights))
+            own = left_to(ledger, tenant, mine->tag, unit, total, weights);
+        left += takt_max(own, takt_min(until_even(tenant, tag), tenant->wanting.of[unit]));
     }
     return left;
 }
@@ -432,12 +443,13 @@ static int64_t share_of(const takt_tenant *tenant, int64_t total, int64_t weight
     return takt_max(turn_of(tenant, total, weights) / processes, 1);
 }
 
-takt_tenant_turn takt_tenants_turn(const takt_ledger *ledger, int at, int unit, int64_t total)
+takt_tenant_turn takt_tenants_turn(const takt_ledger *ledger, int at, int unit, int64_t total,
+                                   bool plan)
 {
     const takt_place *me = &ledger->line[at], *head = NULL;
     const takt_tenant *mine = tenant_of(ledger, at);
     int64_t weights = rivals_of(ledger, mine->priority, -1).weights;
-    int64_t before = 0, shares = 0, need = 0, ahead;
+    int64_t before = 0, shares = 0, need = 0, tag = 0, ahead;
     takt_tenant_turn turn = {.share = share_of(mine, total, weights),
                              .shares = mine->places > 1 ? takt_line_shares(me) : 1};
 
@@ -451,8 +463,10 @@ takt_tenant_turn takt_tenants_turn(const takt_ledger *ledger, int at, int unit, 
     need = head ? needed_by(head, unit) : 0;
     ahead =
         shares * turn.share + (head ? takt_line_shares(head) * takt_max(need - turn.share, 0) : 0);
-    turn.ahead = left_to_others(ledger, me->tenant - 1, unit, total, weights) +
-                 takt_min(ahead, mine->wanting.of[unit] - wanted_by(me, unit));
+    ahead = takt_min(ahead, mine->wanting.of[unit] - wanted_by(me, unit));
+    if (plan && head)
+        tag = mine->tag + step_of(mine, ahead);
+    turn.ahead = left_to_others(ledger, me->tenant - 1, unit, total, weights, tag) + ahead;
     turn.first = head ? need + before - 1 : 0; /* the order of tenants may change */
     return turn;
 }
@@ -514,7 +528,7 @@ void takt_tenants_wake(const takt_ledger *ledger, uint64_t claimer, takt_award *
         if (!place->lacking || place->worker == claimer)
             continue;
         if (ahead[index] < 0)
-            ahead[index] = left_to_others(ledger, index, TAKT_UNIT_TOKENS, concurrency, weights);
+            ahead[index] = left_to_others(ledger, index, TAKT_UNIT_TOKENS, concurrency, weights, 0);
         kept = takt_min(kept, mine->wanting.of[TAKT_UNIT_TOKENS] - place->wanting);
         if (free - urgent - ahead[index] > kept)
             takt_wakes_add(award, place);
@@ -553,5 +567,5 @@ int takt_tenants_tell(const takt_ledger *ledger, takt_tenant_standing *told, int
             told[count++] = one;
         }
     }
-    return count;
+    return count == 1 && told[0].name[0] == '\0' ? 0 : count;
 }

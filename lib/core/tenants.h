@@ -36,12 +36,13 @@ size_t takt_tenant_write(const char *name, char text[TAKT_TENANT_TEXT_MAX + 1]);
 /* Decodes a name; what no name has becomes `?`. */
 void takt_tenant_read(const char *text, char name[TAKT_TENANT_SIZE_MAX + 1]);
 
-/* Call before a claim changes the line: each priority of its wants gets its tenant.  False: there
- * are too many tenants, and the claim cannot stand in line. */
-bool takt_tenants_join(takt_ledger *ledger, int64_t now_us, const takt_claim *claim);
+/* Call before a claim changes the line: each priority of its wants gets this tenant (NULL: that
+ * without a name).  False: there are too many tenants, and the claim cannot stand in line. */
+bool takt_tenants_join(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
+                       const char *tenant, int32_t tenant_weight);
 
-/* Call after the claim's places are in line: these name their tenants. */
-void takt_tenants_assign(takt_ledger *ledger, const takt_claim *claim);
+/* Call after the claim's places are in line: these name their tenant. */
+void takt_tenants_assign(takt_ledger *ledger, const takt_claim *claim, const char *tenant);
 
 /* Counts what was given to a place. */
 void takt_tenants_charge(takt_ledger *ledger, int at, int64_t tokens);
@@ -67,8 +68,11 @@ typedef struct takt_tenant_turn {
     int64_t first;  /* what those of its tenant want in any case */
 } takt_tenant_turn;
 
-/* Call takt_tenants_count before, after each change of the line. */
-takt_tenant_turn takt_tenants_turn(const takt_ledger *ledger, int at, int unit, int64_t total);
+/* To `plan` a place's next claim, `ahead` has also what other tenants get until those before it in
+ * its tenant have had their turns.  Call takt_tenants_count before, after each change of the line.
+ */
+takt_tenant_turn takt_tenants_turn(const takt_ledger *ledger, int at, int unit, int64_t total,
+                                   bool plan);
 void takt_tenants_count(const takt_ledger *ledger);
 
 /* Whether the place i, which is not aside, goes before the place `at`. */
@@ -80,7 +84,8 @@ int takt_tenants_first(const takt_ledger *ledger);
 /* Wakes the workers that lack a permit and would get one now (award.h). */
 void takt_tenants_wake(const takt_ledger *ledger, uint64_t claimer, takt_award *award);
 
-/* Tells up to `max` tenants that have waiters, each once; returns their number. */
+/* Tells up to `max` tenants that have waiters, each once; returns their number.  If no waiter names
+ * a tenant, there is none. */
 int takt_tenants_tell(const takt_ledger *ledger, takt_tenant_standing *told, int max);
 
 #endif

@@ -43,7 +43,7 @@ int64_t takt_view_due(const takt_ledger *ledger, int64_t from_us, takt_amounts n
 
 /* The same of a place that has a tenant; `total` is what a lookahead has. */
 static void look_at_tenant(const takt_ledger *ledger, int at, const takt_amounts *total, int units,
-                           takt_view *v)
+                           bool plan, takt_view *v)
 {
     int64_t concurrency = ledger->numbers->concurrency;
     takt_tenant_turn turn;
@@ -51,7 +51,7 @@ static void look_at_tenant(const takt_ledger *ledger, int at, const takt_amounts
     takt_tenants_count(ledger);
     TAKT_EACH_UNIT(unit, units)
     {
-        turn = takt_tenants_turn(ledger, at, unit, total->of[unit]);
+        turn = takt_tenants_turn(ledger, at, unit, total->of[unit], plan);
         v->share.of[unit] = turn.share;
         v->shares = turn.shares;
         v->ahead.of[unit] = v->urgent.of[unit] + turn.ahead;
@@ -60,7 +60,7 @@ static void look_at_tenant(const takt_ledger *ledger, int at, const takt_amounts
     v->permits = takt_holders_free(ledger);
     if (v->permits == TAKT_NEVER)
         return;
-    turn = takt_tenants_turn(ledger, at, TAKT_UNIT_TOKENS, concurrency);
+    turn = takt_tenants_turn(ledger, at, TAKT_UNIT_TOKENS, concurrency, false);
     v->permit_share = turn.share;
     v->permits = takt_min(v->permits - v->urgent.of[TAKT_UNIT_TOKENS] - turn.ahead,
                           turn.shares * turn.share);
@@ -129,7 +129,7 @@ takt_view takt_view_of(const takt_ledger *ledger, int64_t now_us, int at, bool p
     if (me->tenant > 0) {
         TAKT_EACH_UNIT(unit, units)
         through.of[unit] = takt_max(through.of[unit], v.room.of[unit]);
-        look_at_tenant(ledger, at, &through, units, &v);
+        look_at_tenant(ledger, at, &through, units, plan, &v);
         return v;
     }
     TAKT_EACH_UNIT(unit, units)

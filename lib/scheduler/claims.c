@@ -137,6 +137,14 @@ void takt_claims_planned(takt_queue *queue)
     queue->claims.planned_more = first ? first->more : TAKT_NO_MORE;
 }
 
+/* Whether a ledger has waiters of the queue that it does not have any longer: those of a parked one
+ * are in the lines of its inner limits (core/inner_line.h). */
+static bool is_listed(const takt_queue *queue)
+{
+    return queue->awarded.in_line != 0 ||
+           (queue->awarded.parked_until_us != 0 && takt_queue_is_covered(queue));
+}
+
 int64_t takt_claims_at(const takt_queue *queue, int64_t now_us)
 {
     int64_t at_us = now_us, permits_us;
@@ -150,8 +158,7 @@ int64_t takt_claims_at(const takt_queue *queue, int64_t now_us)
     permits_us = takt_permits_claim_at(queue, now_us);
     /* only the end of the wait is left to report, if the store can hear it */
     if (takt_turns_hold_up(queue) || takt_queue_is_covered(queue)) {
-        if (queue->awarded.in_line == 0 || queue->loss.trouble != 0 ||
-            queue->server->loss.trouble != 0)
+        if (!is_listed(queue) || queue->loss.trouble != 0 || queue->server->loss.trouble != 0)
             return takt_max(permits_us, queue->loss.not_before_us);
     } else if (queue->claims.nudged || has_lost_head(queue)) {
         at_us = now_us;

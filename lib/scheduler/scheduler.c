@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/integers.h"
+#include "core/line.h"
 #include "scheduler/claims.h"
 #include "scheduler/loss.h"
 #include "scheduler/order.h"
@@ -17,8 +18,7 @@
 #include "scheduler/unused.h"
 #include "scheduler/waiter.h"
 
-#define IDLE_MAX      1024 /* idle queues that are kept for their next use */
-#define PARKED_MAX_US INT64_C(30000000)
+#define IDLE_MAX 1024 /* idle queues that are kept for their next use */
 
 static takt_queue *queue_of(const takt_link *link)
 {
@@ -219,7 +219,7 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     queue->awarded.parked_until_us = 0;
     if (award->parked) /* after a while it looks again: a hint may be lost */
         takt_order_park(queue, queue->claims.foremost,
-                        takt_min(queue->awarded.again_at_us, received_us + PARKED_MAX_US));
+                        takt_min(queue->awarded.again_at_us, received_us + TAKT_PARKED_MAX_US));
     takt_claims_planned(queue);
     refuse_excess(scheduler, queue, award->refused, received_us);
     takt_queue_count(queue);

@@ -95,8 +95,7 @@ static bool handle_trouble(takt_record_scratch *scratch, int64_t now_us, takt_st
     return false;
 }
 
-/* Reads a record's ledger, for a call on it; NULL: it is that of an inner limit. False: no memory.
- */
+/* Reads a record's ledger, for a call on it. False: no memory. */
 static bool open_ledger(takt_record_scratch *scratch, const takt_numbers *numbers,
                         const takt_store_call *call, const char *text, size_t size, int64_t now_us,
                         takt_record_change *change)
@@ -106,9 +105,9 @@ static bool open_ledger(takt_record_scratch *scratch, const takt_numbers *number
     int tenants = text ? takt_ledger_text_tenants(text, size) : 0;
     takt_ledger *ledger = &scratch->ledger;
 
-    if (call && call->claim && (tenants > 0 || call->claim->tenant)) /* also one without a name */
+    if (call->claim && (tenants > 0 || call->claim->tenant || call->inner_count > 0))
         tenants += 2 * TAKT_PRIORITIES;
-    if (call && call->tenant && tenants > 0)
+    if (call->tenant && tenants > 0)
         tenants++;
     if (!takt_record_scratch_line(scratch, places) ||
         !takt_record_scratch_holders(scratch, holders) ||
@@ -160,9 +159,8 @@ static bool open_part(takt_record_scratch *scratch, takt_record_part *parts, int
 
     own->ledger.pages = parts[i].pages;
     own->ledger.inner_count = 0;
-    return open_ledger(own, i == 0 ? call->numbers : call->inner[i - 1].numbers,
-                       i == 0 ? call : NULL, parts[i].text, parts[i].size, now_us,
-                       &parts[i].change);
+    return open_ledger(own, i == 0 ? call->numbers : call->inner[i - 1].numbers, call,
+                       parts[i].text, parts[i].size, now_us, &parts[i].change);
 }
 
 static bool open_all(takt_record_scratch *scratch, takt_record_part *parts, int64_t now_us,

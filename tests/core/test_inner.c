@@ -1,6 +1,6 @@
 /*
- * Claims whose slots keep the rules of inner limits: blocks, what is held back, parking, permits,
- * and fleets of workers that claim when their awards say.
+ * Claims whose slots keep the rules of inner limits: blocks, what is held back, parking, turns of
+ * workers in inner lines, and fleets of workers that claim when their awards say.
  */
 #include "core/inner.h"
 
@@ -12,17 +12,22 @@
 
 #define INNER_MAX 100
 #define SUBS_MAX  400
+#define PLACES    24
 
 /* The waiters of one worker for one subject. */
 typedef struct sub {
     uint64_t worker;
     char tenant[8];
-    int inner; /* -1: it has none */
+    int inner;   /* -1: it has none */
+    int between; /* of the ledger between that and the outermost one; -1: there is none */
     int64_t count, again_us, starts;
+    int64_t far_us; /* its claims come so much later than others */
 } sub;
 
 static book b;
 static takt_ledger inner[INNER_MAX];
+static takt_place inner_lines[INNER_MAX][PLACES];
+static takt_tenant inner_tenants[INNER_MAX][PLACES];
 static takt_numbers inner_limit;
 static sub subs[SUBS_MAX];
 static int sub_count;
@@ -37,14 +42,23 @@ static void set_up(takt_numbers outer, takt_numbers limit)
     sub_count = 0;
     claims = 0;
     memset(slot_counts, 0, sizeof slot_counts);
-    for (int i = 0; i < INNER_MAX; i++)
+    for (int i = 0; i < INNER_MAX; i++) {
+        inner[i] = (takt_ledger){.line = inner_lines[i],
+                                 .line_capacity = PLACES,
+                                 .tenants = inner_tenants[i],
+                                 .tenant_capacity = PLACES};
         takt_ledger_init(&inner[i], &inner_limit, NOW);
+    }
 }
 
-static void add(uint64_t worker, int inner_at, int64_t count, int64_t first_us)
+static sub *add(uint64_t worker, int inner_at, int64_t count, int64_t first_us)
 {
-    subs[sub_count] = (sub){worker, "", inner_at, count, first_us, 0};
-    snprintf(subs[sub_count++].tenant, sizeof subs->tenant, "k%d", inner_at);
+    sub *added = &subs[sub_count++];
+
+    *added = (sub){
+        .worker = worker, .inner = inner_at, .between = -1, .count = count, .again_us = first_us};
+    snprintf(added->tenant, sizeof added->tenant, "k%d", inner_at);
+    return added;
 }
 
 static void note(sub *claimer)
@@ -61,7 +75,8 @@ static void note(sub *claimer)
 
 static void claim(sub *claimer, int64_t at_us)
 {
-    takt_ledger *levels[] = {claimer->inner >= 0 ? &inner[claimer->inner] : NULL};
+    takt_ledger *levels[] = {claimer->inner >= 0 ? &inner[claimer->inner] : NULL,
+                             claimer->between >= 0 ? &inner[claimer->between] : NULL};
     takt_claim claim = {.worker = takt_tenant_worker(claimer->worker, claimer->tenant),
                         .client = claimer->worker,
                         .seq = ++b.seq,
@@ -73,7 +88,7 @@ static void claim(sub *claimer, int64_t at_us)
     claim.wants[0] =
         (takt_want){.count = claimer->count, .latest_us = TAKT_NEVER, .cost = 1, .priority = 5};
     b.ledger.inner = levels;
-    b.ledger.inner_count = claimer->inner >= 0;
+    b.ledger.inner_count = (claimer->inner >= 0) + (claimer->between >= 0);
     send_claim(&b, at_us, &claim);
     b.ledger.inner_count = 0;
     claims++;
@@ -93,7 +108,7 @@ static void run_until(int64_t until_us)
                 next = &subs[i];
         if (next->again_us > until_us)
             return;
-        claim(next, next->again_us + (claims * 7919) % 2000);
+        claim(next, next->again_us + next->far_us + (claims * 7919) % 2000);
     }
 }
 
@@ -264,4 +279,107 @@ Test(inner, held_back_waiters_are_told_in_the_text_and_count_as_waiting)
     cr_assert_eq(b.award.waiting, subs[0].count);
     cr_assert_eq(b.ledger.line_count, 1);
     cr_assert_eq(b.line[0].waiting - b.line[0].held_back, 1, "the next slots are 200 ms apart");
+}
+
+/* ---- turns in inner lines -------------------------------------------------------------------- */
+
+/* Workers 1 to count have work of one key; the claims of the first ones always come first. */
+static void add_workers_of_a_key(int count)
+{
+    for (int i = 0; i < count; i++)
+        add((uint64_t)i + 1, 0, 1000000, 0)->far_us = i * 2 * MS;
+}
+
+Test(inner, workers_of_one_key_take_turns)
+{
+    set_up(limit_of(50, SECOND, 1), limit_of(5, SECOND, 1));
+    add_workers_of_a_key(4);
+    run_until(20 * SECOND);
+    check_all();
+    cr_assert_geq(slot_counts[0], 100);
+    for (int i = 0; i < 4; i++)
+        cr_assert(subs[i].starts >= 24 && subs[i].starts <= 27, "worker %d has %d", i + 1,
+                  (int)subs[i].starts);
+}
+
+Test(inner, a_worker_that_is_alone_keeps_the_rules_alone)
+{
+    set_up(limit_of(50, SECOND, 50), limit_of(5, SECOND, 5));
+    add_workers_of_a_key(1);
+    claim(&subs[0], 0);
+    cr_assert_eq(b.given, 5 + 1, "the burst, and what the lookahead has");
+    cr_assert_eq(inner[0].line_count, 1);
+}
+
+Test(inner, a_parked_worker_keeps_its_turn)
+{
+    set_up(limit_of(50, SECOND, 1), limit_of(1, MINUTE, 1));
+    add_workers_of_a_key(2);
+    claim(&subs[0], 0);
+    claim(&subs[1], MS);
+    cr_assert(b.award.parked);
+    cr_assert_eq(inner[0].line_count, 2);
+    cr_assert_eq(inner[0].line[0].worker, takt_tenant_worker(1, "k0"));
+    cr_assert_eq(inner[0].line[0].again_at_us, NOW + 30 * SECOND, "it looks again after a while");
+    claim(&subs[0], 30 * SECOND);
+    claim(&subs[1], 30 * SECOND + MS);
+    claim(&subs[1], 60 * SECOND - 200 * MS); /* before the first one */
+    cr_assert_eq(b.given, 0);
+    claim(&subs[0], 60 * SECOND - 100 * MS);
+    cr_assert_eq(b.given, 1);
+}
+
+Test(inner, a_silent_worker_is_passed_over)
+{
+    set_up(limit_of(50, SECOND, 1), limit_of(5, SECOND, 1));
+    add_workers_of_a_key(4);
+    run_until(5 * SECOND);
+    subs[1].again_us = TAKT_NEVER; /* it dies */
+    run_until(15 * SECOND);
+    check_all();
+    cr_assert_geq(count_between(0, 6 * SECOND, 15 * SECOND), 44);
+    cr_assert_eq(inner[0].line_count, 3);
+}
+
+Test(inner, a_worker_that_leaves_leaves_the_inner_line)
+{
+    set_up(limit_of(50, SECOND, 1), limit_of(1, MINUTE, 1));
+    add_workers_of_a_key(2);
+    run_until(SECOND);
+    cr_assert_eq(inner[0].line_count, 2);
+    subs[1].count = 0;
+    claim(&subs[1], 2 * SECOND);
+    cr_assert_eq(inner[0].line_count, 1);
+    cr_assert_eq(inner[0].line[0].worker, takt_tenant_worker(1, "k0"));
+}
+
+/* Of a ledger between, one key has five workers and another key has one. */
+Test(inner, keys_within_a_ledger_between_take_turns)
+{
+    set_up(limit_of(50, SECOND, 1), limit_of(10, SECOND, 1));
+    add_workers_of_a_key(5);
+    add(6, 1, 1000000, 0);
+    for (int i = 0; i < 6; i++)
+        subs[i].between = 2;
+    run_until(20 * SECOND);
+    cr_assert_geq(b.slot_count, 199);
+    cr_assert(slot_counts[1] >= 98 && slot_counts[1] <= 102, "it has %d", slot_counts[1]);
+    cr_assert_eq(inner[2].tenant_count, 2);
+}
+
+/* Such workers do not have tenants in that line. */
+Test(inner, a_line_of_workers_that_pass_one_level_is_left_as_it_is)
+{
+    takt_claim plain = {.worker = 9, .seq = 1, .waiting = 5, .want_count = 1};
+    takt_award award;
+
+    set_up(limit_of(50, SECOND, 1), limit_of(5, SECOND, 1));
+    plain.wants[0] = (takt_want){.count = 5, .latest_us = TAKT_NEVER, .cost = 1, .priority = 5};
+    takt_ledger_claim(&inner[0], NOW, &plain, &award);
+    cr_assert_eq(inner[0].line_count, 1);
+    add_workers_of_a_key(1);
+    claim(&subs[0], MS);
+    cr_assert_eq(inner[0].line_count, 1);
+    cr_assert_eq(inner[0].tenant_count, 0);
+    cr_assert_eq(inner[0].line[0].worker, 9);
 }

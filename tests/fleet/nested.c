@@ -20,6 +20,7 @@
 typedef struct account {
     char key[24];
     const takt_limit *limit;
+    int same_as;     /* the first account with this key */
     int64_t starts;  /* between from_us and until_us */
     int64_t last_us; /* its last slot */
     int64_t rounds;  /* all its starts */
@@ -109,6 +110,7 @@ static void open_accounts(int workers, int count, int64_t rate, int64_t inner_ra
         abort();
     for (int i = 0; i < count; i++) {
         accounts[i].limit = &inner;
+        accounts[i].same_as = i;
         snprintf(accounts[i].key, sizeof accounts[i].key, "account %d", i);
     }
     job_count = start_count = refused = 0;
@@ -205,7 +207,7 @@ static void check_rules(void)
     for (int i = 0; i < account_count; i++)
         accounts[i].last_us = 0;
     for (int i = 0; i < start_count; i++) {
-        account *of = &accounts[starts[i].of - accounts];
+        account *of = &accounts[starts[i].of->same_as];
         check_apart(starts[i].slot_us, i > 0 ? starts[i - 1].slot_us : 0, &outer, "all");
         check_apart(starts[i].slot_us, of->last_us, of->limit, of->key);
         of->last_us = starts[i].slot_us;
@@ -271,6 +273,61 @@ static void one_with_many(int64_t delay_us, uint64_t seed)
     for (int i = 1; i < 100; i++)
         come(i % 8, i, 4, true);
     check_parts(100, 20, 999, 2);
+    close_accounts();
+}
+
+/* Eight workers have work of one key, each as an account of its own, and the trips of the first
+ * ones are always the shortest.  A worker with work of another key has the rest of the rate. */
+static void one_key(int64_t rate, int64_t inner_rate, int64_t delay_us, uint64_t seed)
+{
+    int64_t least = INT64_MAX, most = 0, all = 0, whole = 40 * takt_min(inner_rate, rate);
+
+    open_accounts(9, 9, rate, inner_rate, delay_us, seed);
+    for (int i = 0; i < 8; i++) {
+        strcpy(accounts[i].key, accounts[0].key);
+        accounts[i].same_as = 0;
+        fleet.workers[i].far_us = i * delay_us / 8;
+        come(i, i, 4, true);
+    }
+    accounts[8].limit = &loose;
+    if (inner_rate < rate)
+        come(8, 8, 20, true);
+    until_us = from_us + 40 * SECOND_US;
+    takt_fleet_run(&fleet, until_us + SECOND_US);
+    check_rules();
+    for (int i = 0; i < 8; i++) {
+        all += accounts[i].starts;
+        least = takt_min(least, accounts[i].starts);
+        most = takt_max(most, accounts[i].starts);
+    }
+    if (all < whole * 995 / 1000 - 1)
+        fail(5, "the rate of a key is not used", accounts[0].key, all, whole);
+    if (all + accounts[8].starts < 40 * rate * 995 / 1000)
+        fail(5, "the rate is not used", "all", all + accounts[8].starts, 40 * rate);
+    if (most - least > takt_max(1, all / 8 / 50))
+        fail(4, "the workers of one key have no equal parts", accounts[0].key, least, most);
+    if (inner_rate < rate && fleet.claims > 3 * start_count / 2)
+        fail(5, "claims", "the workers of one key", fleet.claims, 3 * start_count / 2);
+    close_accounts();
+}
+
+static void workers_of_one_key(int64_t delay_us, uint64_t seed)
+{
+    one_key(50, 1, delay_us, seed);
+    one_key(50, 5, delay_us, seed);
+    one_key(200, 100, delay_us, seed);
+    one_key(20, 50, delay_us, seed);
+}
+
+/* Each of eight workers has work of each of eight keys.  A claim brings one slot at most. */
+static void keys_on_all(int64_t delay_us, uint64_t seed)
+{
+    open_accounts(8, 8, 100, 50, delay_us, seed);
+    for (int i = 0; i < 64; i++)
+        come(i % 8, i / 8, 10, true);
+    check_parts(100, 20, 999, 2);
+    if (fleet.claims > 3 * start_count)
+        fail(5, "claims", "eight keys on eight workers", fleet.claims, 3 * start_count);
     close_accounts();
 }
 
@@ -447,9 +504,9 @@ static void deadlines(int64_t delay_us, uint64_t seed)
 }
 
 static void (*const figures[])(int64_t delay_us, uint64_t seed) = {
-    hundred_accounts, spread_unevenly, paced_inside, domain_beside_many,
-    block_outside,    block_inside,    crashes,      deadlines,
-    some_keys,        one_with_many,   many_keys,
+    hundred_accounts, spread_unevenly, paced_inside, domain_beside_many, block_outside,
+    block_inside,     crashes,         deadlines,    some_keys,          workers_of_one_key,
+    keys_on_all,      one_with_many,   many_keys,
 };
 
 #define FIGURES (sizeof figures / sizeof *figures)

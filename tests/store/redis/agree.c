@@ -98,11 +98,12 @@ static int64_t rests_at(const takt_ledger *ledger)
     return takt_ledger_expires_at(&alone);
 }
 
-/* An inner ledger's line is not read: it may be there until a worker that claims now is silent. */
+/* The line of an inner ledger is not read if it has no tenants: it may be there until a worker that
+ * claims now is silent. */
 static void change_inner(agree_outcome *ran, int i, const takt_record_change *made)
 {
     record *ours = &records[ran->step.inner_ledgers[i]];
-    bool line = strstr(ours->text, ";w") != NULL;
+    bool line = strstr(ours->text, ";w") && !strstr(ours->text, ";p");
 
     ran->inner_dead[i] = line && made->what == TAKT_RECORD_DROP;
     change(ours, made);

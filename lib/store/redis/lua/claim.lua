@@ -216,18 +216,18 @@ claim = {
         end
     end,
 
-    -- Updates the worker's places to its wants.
-    restate = function()
-        local unlisted, last, own = claim.waiting, -1, claim.own
+    -- The worker's places as its wants tell of them. `old`: those before the claim.
+    tell = function(old)
+        local unlisted, last, own = claim.waiting, -1, {}
         for _, want in ipairs(claim.wants) do
             unlisted, last = unlisted - want.count, want.priority
             if want.possible then
                 local place = own[want.priority]
                     or { wanting = 0, need = 0, waiting = 0, held_back = 0, again = ledger.now }
-                local old = claim.old[want.priority]
-                own[want.priority], place.unheard = place, old and old.unheard
-                place.weight, place.left = claim.weight, old and old.left < claim.weight and old.left or 0
-                place.former = old and old.former or 0
+                local was = old[want.priority]
+                own[want.priority], place.unheard = place, was and was.unheard
+                place.weight, place.left = claim.weight, was and was.left < claim.weight and was.left or 0
+                place.former = was and was.former or 0
                 place.wanting = place.wanting + want.count * want.cost
                 place.waiting = place.waiting + want.count
                 if want.needs then
@@ -245,16 +245,27 @@ claim = {
                 own[priority] = nil
             elseif place then
                 place.waiting = place.waiting + ((priority == last and unlisted > 0) and unlisted or 0)
-                if claim.old[priority] then
-                    place.turn = claim.old[priority].turn
+                if old[priority] then
+                    place.turn = old[priority].turn
                 else
                     claim.to_the_back(priority, place)
                 end
                 place.came = place.turn -- the turn before this claim is served
-                place.accepted = claim.old[priority] and claim.old[priority].waiting or 0
-                if claim.inner and not claim.inner.cap(place) then
-                    own[priority] = nil
-                end
+                place.accepted = old[priority] and old[priority].waiting or 0
+            end
+        end
+        return own
+    end,
+
+    -- Updates the worker's places to its wants.
+    restate = function()
+        if claim.inner then
+            claim.inner.stand(claim)
+        end
+        claim.own = claim.tell(claim.old)
+        for priority = 0, claim.inner and 9 or -1 do
+            if claim.own[priority] and not claim.inner.cap(claim, priority, claim.own[priority]) then
+                claim.own[priority] = nil
             end
         end
     end,
@@ -287,6 +298,7 @@ claim = {
             and claim.turn_from(place, share, ahead, shares, others) > ledger.now then
             left = 0
         end
+        local count_in_turn = claim.inner and claim.inner.turn_of(claim, priority, till)
         for _, want in ipairs(claim.wants) do
             if want.priority == priority and want.possible then
                 local by = want.latest < till and want.latest or near
@@ -298,6 +310,9 @@ claim = {
                 count = count < permits - slots and count or permits - slots
                 if lefts then
                     count = claim.count_within(lefts, want, count)
+                end
+                if count_in_turn then
+                    count = math.min(count, count_in_turn(want.cost, given, slots))
                 end
                 local n = count > 0 and claim.take(claim.from, want, count, by, claim.reply) or 0
                 given = given + n * want.cost
@@ -338,9 +353,7 @@ claim = {
         claim.given = claim.given + given
         count_taken(given)
         if claim.inner then
-            claim.inner.each(function()
-                count_taken(given)
-            end)
+            claim.inner.served(claim, priority, given, slots)
         end
         return given
     end,
@@ -380,7 +393,8 @@ claim = {
                 if line and line.charge then
                     line.charge(own[priority], given)
                 end
-                if own[priority].waiting <= 0 or claim.inner and not claim.inner.cap(own[priority]) then
+                if own[priority].waiting <= 0
+                    or claim.inner and not claim.inner.cap(claim, priority, own[priority]) then
                     own[priority] = nil
                 elseif given > 0 and own[priority].left == 0 then
                     claim.end_turn(priority, own[priority])
@@ -474,7 +488,10 @@ claim = {
         local weighed, active = claim.is_weighed(priority), line and line.all.active[priority] or 0
         local whole = not weighed and claim.is_shared(active)
         local at = math.max(over_at, claim.when(place, share, ahead, shares, others, weighed, whole))
-        return claim.inner and not place.lacking and math.max(at, claim.levels.put_off_until(place)) or at
+        if claim.inner and not place.lacking then
+            at = math.max(at, claim.levels.put_off_until(place), claim.inner.turn_from(claim, priority))
+        end
+        return at
     end,
 
     -- The time when the second in line claims because the head is late. NEVER: its keepalive is earlier, or it is not
@@ -548,6 +565,9 @@ claim = {
                 local at = claim.plan(priority)
                 place.foremost, foremost = foremost, false
                 place.again = at < keepalive_at and at or keepalive_at
+                if claim.inner then
+                    claim.inner.plan(priority, place.again)
+                end
                 if place.lacking then
                     place.leased = at < keepalive_at
                     at = math.min(at, claim.head_late_at(priority))
@@ -598,7 +618,7 @@ claim = {
         local needed, needed_of = claim.need_of_head(claim.old)
         claim.restate()
         if line and line.assign then
-            line.assign(claim.own)
+            line.assign(claim.own, claim.seq)
         end
         claim.taken = offers.accept(claim.offer)
         claim.serve_all()
@@ -700,7 +720,7 @@ return run(function()
     local reply = { 0, ledger.now, 0, 0, 0, 0, 0, 0, 0, 0, '' }
     tidy(claim.worker)
     if claim.inner then
-        claim.inner.each(tidy_rules)
+        claim.inner.tidy()
     end
     wakes.names = {}
     claim.reply, claim.own, claim.wants, claim.refused, claim.in_line, claim.slots = reply, {}, {}, 0, 0, 0

@@ -2,7 +2,11 @@
 -- only if the claim names such limits.
 --
 -- The other pieces work on the ledger that `ledger`, `limit`, `logs`, `brake`, `tenants`, ARGV and KEYS are about. Each
--- level has its own of these, and enter() puts them in place. Outside this piece they are those of the outermost level.
+-- level has its own of these, and of `line`, and enter() puts them in place. Outside this piece they are those of the
+-- outermost level.
+--
+-- Work stands in the lines of its inner ledgers, too (core/inner_line.c): in their texts, as a line of tenants. A line
+-- in keys of its own is of workers that pass the levels one after another: such a level has no `tenants`.
 --
 -- KEYS  behind those of the outermost ledger, for each inner level, the innermost first: its text, its log
 -- told  from 2 on for each of them the first six fields of ARGV
@@ -27,8 +31,9 @@ if inner_keys then
 
         enter = function(level)
             local left = inner.current
-            left.logs, left.brake = logs, brake
+            left.logs, left.brake, left.line = logs, brake, line
             ledger, limit, logs, brake, tenants = level.ledger, level.limit, level.logs, level.brake, level.tenants
+            line = level.line
             ARGV, KEYS[1], KEYS[5], inner.current = level.fields, level.text, level.log, level
             log_named = level.log_named
             if not logs and rule.made.l then
@@ -45,11 +50,12 @@ if inner_keys then
             inner.enter(inner.outermost)
         end,
 
-        -- Reads an inner ledger, but not its line and what is held of it. Sets the reply that refuses the call, if any.
+        -- Reads an inner ledger, but not what is held of it. Sets the reply that refuses the call, if any.
         open = function(level)
             local found = redis.call('GET', KEYS[1])
             local ends = found and found:find(';p', 1, true) or #(found or '') + 1
-            ledger.stored, level.tail = found and found:sub(1, ends - 1), found and found:sub(ends) or ''
+            ledger.stored, tenants.head = found, found and found:sub(1, ends - 1)
+            tenants.tail = found and found:sub(ends) or ''
             if not read_arguments() then
                 inner.refusal = redis.error_reply('TAKT ARGUMENTS')
                 return
@@ -57,8 +63,8 @@ if inner_keys then
             open_ledger()
             if ledger.zone_wanted then
                 inner.refusal = { TAKT_FLAG_ZONE, ledger.zone_wanted }
-            elseif ledger.damaged then
-                level.tail = ''
+            elseif ledger.listed and not tenants.list[1] then
+                level.tenants, tenants = nil, nil
             end
         end,
 
@@ -99,20 +105,174 @@ if inner_keys then
         end,
 
         -- Lowers what a place wants to what the inner rules give soon. False: that is nothing.
-        cap = function(place)
-            local till, able = ledger.now + inner.soon(), place.waiting
-            inner.each(function()
+        cap = function(claim, priority, place)
+            local till, able, within, within_able = ledger.now + inner.soon(), place.waiting, NEVER, NEVER
+            inner.each(function(level)
                 local tokens, others = limit.room(math.max(ledger.now, ledger.blocked), till)
-                able = math.min(able, others and others[0] or TAKT_ROOM_MAX, math.floor(tokens / place.need))
+                local requests = others and others[0] or TAKT_ROOM_MAX
+                local own = level.own and level.own[priority]
+                if own then -- others leave to it what the levels within this one give
+                    own.wanting, own.held_back = math.min(own.wanting, within), math.max(own.waiting - within_able, 0)
+                    own.aside = within_able <= 0
+                    local seen = not own.aside and inner.look(level, claim, priority) or { ahead = 0 }
+                    tokens = math.max(tokens - seen.ahead, 0)
+                    requests = requests - (seen.others and seen.others[0].ahead or 0)
+                end
+                able = math.min(able, requests, math.floor(tokens / place.need))
                 place.wanting = math.min(place.wanting, tokens)
+                within, within_able = math.min(within, tokens), math.max(able, 0)
             end)
             place.held_back = place.waiting - able
             if able <= 0 then
                 local due = inner.due(math.max(ledger.now, ledger.blocked), place.need)
-                inner.parked_at = math.min(inner.parked_at,
-                    due == NEVER and ledger.now + TAKT_KEEPALIVE_US or due - limit.lookahead)
+                local at = due == NEVER and ledger.now + TAKT_KEEPALIVE_US
+                    or math.max(due - limit.lookahead, inner.turn_from(claim, priority))
+                inner.plan(priority, at)
+                inner.parked_at = math.min(inner.parked_at, at)
             end
             return able > 0
+        end,
+
+        -- takt_inner_tidy of core/inner_line.h.
+        tidy = function()
+            inner.each(function()
+                tidy_rules()
+                if tenants and tenants.list[1] then
+                    tenants.tidy()
+                    line = tenants.list[1] and tenants.line or nil
+                    tenants.line.sum()
+                end
+            end)
+        end,
+
+        -- takt_inner_stand.
+        stand = function(claim)
+            local of = tenants
+            inner.look_at = tenants.decisions(claim).look
+            inner.each(function(level)
+                if not tenants then
+                    return
+                end
+                tenants.worker, tenants.client = claim.worker, of.client
+                if level ~= inner.levels[1] then
+                    tenants.name, tenants.weight = of.name, of.weight
+                end
+                if tenants.join(claim.wants) then
+                    local old, foremost = line.record_of(claim.worker) or {}, true
+                    line.count()
+                    local own = claim.tell(old)
+                    for priority = 0, 9 do
+                        if own[priority] then
+                            own[priority].foremost, foremost = foremost, false
+                        end
+                    end
+                    level.own = own
+                    tenants.assign(own, claim.seq)
+                    tenants.settle(own)
+                end
+            end)
+        end,
+
+        -- What claim.look() says of a place in the line of the level in place, whose permits do not count.
+        look = function(level, claim, priority, plan)
+            local own, from, permits, seen, _ = claim.own, claim.from, limit.concurrency, {}, nil
+            claim.own, claim.from, limit.concurrency = level.own, math.max(ledger.now, ledger.blocked), 0
+            seen.share, seen.ahead, _, _, _, _, seen.shares, _, seen.others = inner.look_at(priority, nil, plan)
+            claim.own, claim.from, limit.concurrency = own, from, permits
+            return seen
+        end,
+
+        -- Whether others are in turn in the line of the level in place.
+        is_contested = function(level, priority)
+            for place in tenants.each(level.own) do
+                if place ~= level.own[priority] and not place.aside then
+                    return true
+                end
+            end
+            return false
+        end,
+
+        -- takt_inner_turn_of: returns a function that tells how many waiters of a cost have slots in this turn, of
+        -- which so many tokens and slots are taken.
+        turn_of = function(claim, priority, till)
+            local left, requests = TAKT_ROOM_MAX, TAKT_ROOM_MAX
+            inner.each(function(level)
+                local place = level.own and level.own[priority]
+                level.turn = nil
+                if not place then
+                    return
+                end
+                local seen = inner.look(level, claim, priority)
+                local contested = inner.is_contested(level, priority)
+                local room, rooms = limit.room(math.max(ledger.now, ledger.blocked), till)
+                level.turn = { shares = seen.shares, usable = claim.usable(seen.share, place.need) }
+                if contested then
+                    left = math.min(left, claim.turn_of(seen.share, place.need, seen.shares), room - seen.ahead)
+                end
+                if seen.others then
+                    local view = seen.others[0]
+                    level.turn.requests = claim.usable(view.share, 1)
+                    if contested then
+                        requests = math.min(requests, claim.turn_of(view.share, 1, seen.shares),
+                            rooms[0] - view.ahead)
+                    end
+                end
+            end)
+            return function(cost, tokens, count)
+                return left > tokens and requests > count
+                    and math.min(math.floor((left - tokens) / cost), requests - count) or 0
+            end
+        end,
+
+        -- takt_inner_served.
+        served = function(claim, priority, given, slots)
+            local served = claim.own[priority]
+            inner.each(function(level)
+                local turn, place = level.turn, level.own and level.own[priority]
+                count_taken(given)
+                if not turn then
+                    return
+                end
+                place.wanting = math.max(place.wanting - given, 0)
+                place.waiting, place.need = served.waiting, served.need
+                local used = math.ceil(given / turn.usable)
+                used = turn.requests and math.max(used, math.ceil(slots / turn.requests)) or used
+                tenants.charge(place, given)
+                if given > 0 then
+                    place.left = math.max(turn.shares - used, 0)
+                end
+                if place.waiting <= 0 then
+                    level.own[priority] = nil
+                elseif given > 0 and place.left == 0 then
+                    claim.to_the_back(priority, place)
+                end
+                tenants.settle(level.own)
+            end)
+        end,
+
+        turn_from = function(claim, priority)
+            local at = ledger.now
+            inner.each(function(level)
+                local place = level.own and level.own[priority]
+                if place and not place.aside and inner.is_contested(level, priority) then
+                    local seen, own, from = inner.look(level, claim, priority, true), claim.own, claim.from
+                    claim.own, claim.from = level.own, math.max(ledger.now, ledger.blocked)
+                    at = math.max(at, claim.turn_from(place, seen.share, seen.ahead, seen.shares, seen.others))
+                    claim.own, claim.from = own, from
+                end
+            end)
+            return at
+        end,
+
+        -- takt_inner_plan.
+        plan = function(priority, at)
+            at = math.min(math.max(at, ledger.now), ledger.now + TAKT_PARKED_MAX_US)
+            for _, level in ipairs(inner.levels) do
+                local place = level.own and level.own[priority]
+                if place then
+                    place.again, place.expires = at, at + TAKT_SILENT_US
+                end
+            end
         end,
 
         can_give = function(want)
@@ -140,13 +300,22 @@ if inner_keys then
             return damaged
         end,
 
-        -- Writes an inner ledger. No worker in its line counts as silent later than one that claims now.
+        -- Writes an inner ledger. No worker in a line that is not read counts as silent later than one that claims now.
         keep = function(level)
-            local expires = rests_at()
-            if ledger.listed or level.tail ~= '' then
+            local expires, tail = rests_at(), ''
+            if tenants then
+                if level.own then
+                    line.put_back(level.own)
+                end
+                ledger.listed, tail = tenants.places[1] ~= nil, tenants.encode()
+            end
+            local kept = text.encode() .. tail
+            if tenants and ledger.listed then
+                expires = math.max(expires, tenants.line.all.latest)
+            elseif ledger.listed then
                 expires = math.max(expires, ledger.now + TAKT_SILENT_US)
             end
-            keep_text(text.encode(), level.tail, expires)
+            keep_text(kept, '', expires)
         end,
 
         keep_all = function()
@@ -157,6 +326,9 @@ if inner_keys then
     for i, level in pairs(inner_keys) do
         level.ledger, level.limit, level.fields = copy(ledger), copy(limit), {}
         level.ledger.offers, level.ledger.gaps, level.ledger.inner, level.log_named = {}, {}, inner, true
+        level.tenants = copy(tenants)
+        level.tenants.list, level.tenants.places, level.tenants.line = {}, {}, copy(tenants.line)
+        level.tenants.is_inner = true
         for field in (told[i] .. ' '):gmatch('([^ ]*) ') do
             level.fields[#level.fields + 1] = field
         end

@@ -42,6 +42,9 @@ local function tell_tenants(told, at)
             found[one.name], order[#order + 1] = first, first
         end
     end
+    if order[1] and not order[2] and order[1].name == '' then
+        order = {} -- no waiter names a tenant
+    end
     at = at + 1
     told[1], told[at] = told[1] + TAKT_FLAG_TENANTS, #order
     for _, one in ipairs(order) do

@@ -6,7 +6,7 @@
 -- A place refers to its tenant. The claimer's places are among `places` except from line.count to line.put_back.
 -- needs: wakes
 
-if (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';p', 1, true) then
+if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';p', 1, true) then
     local ends = stored and stored:find(';p', 1, true) or #(stored or '') + 1
 
     tenants = {
@@ -19,6 +19,7 @@ if (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';p', 1, true) t
         list = {},
         places = {}, -- by priority and turn
         emptied = false, -- the keys of the line are to be deleted
+        is_inner = false, -- of the ledger of an inner limit
 
         -- Reads what the claim says behind its waiters: @WEIGHT,CLIENT,NAME. Returns what stands before it.
         split = function(told)
@@ -32,7 +33,7 @@ if (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';p', 1, true) t
 
         -- False: the text is malformed. What an earlier claim of the same call has written need not be read.
         read = function()
-            local written = KEYS.written
+            local written = not tenants.is_inner and KEYS.written
             if written and written.tail == tenants.tail then
                 tenants.list, tenants.places, written.tail = written.list, written.places, nil
                 return true
@@ -109,7 +110,7 @@ if (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';p', 1, true) t
                     .. (place.held_back > 0 and ',' .. digits_of(place.held_back) or '')
             end
             local tail = table.concat(parts)
-            if KEYS.written then
+            if KEYS.written and not tenants.is_inner then
                 tenants.note(KEYS.written, tail)
             end
             return tail
@@ -280,11 +281,11 @@ if (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';p', 1, true) t
             return a.priority < b.priority or a.priority == b.priority and a.turn < b.turn
         end,
 
-        assign = function(own)
+        assign = function(own, seq)
             for priority = 0, 9 do
                 local place = own[priority]
                 if place then
-                    place.worker, place.seq, place.priority = tenants.worker, tonumber(ARGV[8]), priority
+                    place.worker, place.seq, place.priority = tenants.worker, seq, priority
                     place.tenant, place.client = tenants.find(priority, tenants.name or ''), tenants.client
                     place.expires, place.aside = ledger.now + TAKT_SILENT_US, false
                 end
@@ -335,7 +336,8 @@ if (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';p', 1, true) t
         tidy = function()
             local now, kept = ledger.now, {}
             for _, place in ipairs(tenants.places) do
-                place.expires = math.min(place.expires, now + TAKT_SILENT_US)
+                place.again = math.min(place.again, now + TAKT_PARKED_MAX_US) -- it may be parked
+                place.expires = math.min(place.expires, math.max(now, place.again) + TAKT_SILENT_US)
                 if place.expires >= now then
                     kept[#kept + 1] = place
                 end
@@ -364,19 +366,26 @@ if (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';p', 1, true) t
                 + math.floor(math.min(tenants.turn_of(one, total, weights), wanting) * TAKT_TENANT_STEP / one.weight)
         end,
 
-        -- What is left to the tenants that go before one. `asked`: the field that is counted, wanting or asking.
-        left_to_others = function(mine, asked, total, weights)
+        -- What a tenant gets until it has had as much, by its weight, as a tag says.
+        until_even = function(one, tag)
+            local less = math.max(tag - one.tag, 0)
+            return math.floor(less / TAKT_TENANT_STEP) * one.weight
+                + math.floor(less % TAKT_TENANT_STEP * one.weight / TAKT_TENANT_STEP)
+        end,
+
+        -- What is left to the tenants that go before one. `asked`: the field that is counted, wanting or asking. `tag`:
+        -- when this one has had as much, they have had it, too.
+        left_to_others = function(mine, asked, total, weights, tag)
             local left, my_tag = 0, tenants.tag_after(mine, mine[asked], total, weights)
             for _, one in ipairs(tenants.list) do
                 if one ~= mine and one.priority == mine.priority and one.places > 0 then
-                    local tag = tenants.tag_after(one, one[asked], total, weights)
-                    if tag < my_tag or tag == my_tag and one.index > mine.index then
-                        local turn, less = tenants.turn_of(one, total, weights), math.max(mine.tag - one.tag, 0)
-                        local behind = math.floor(less / TAKT_TENANT_STEP) * one.weight
-                            + math.floor(less % TAKT_TENANT_STEP * one.weight / TAKT_TENANT_STEP)
+                    local after, kept = tenants.tag_after(one, one[asked], total, weights), 0
+                    if after < my_tag or after == my_tag and one.index > mine.index then
+                        local turn, behind = tenants.turn_of(one, total, weights), tenants.until_even(one, mine.tag)
                         local need = asked == 'wanting' and one.head.need or 1
-                        left = left + math.min(math.max(turn, math.min(behind, 2 * turn), need), one[asked])
+                        kept = math.min(math.max(turn, math.min(behind, 2 * turn), need), one[asked])
                     end
+                    left = left + math.max(kept, math.min(tenants.until_even(one, tag), one[asked]))
                 end
             end
             return left
@@ -388,8 +397,8 @@ if (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';p', 1, true) t
         end,
 
         -- takt_tenants_turn: share, shares, ahead and first.
-        turn = function(place, own, asked, total)
-            local mine, tokens = place.tenant, asked == 'wanting'
+        turn = function(place, own, asked, total, plan)
+            local mine, tokens, tag = place.tenant, asked == 'wanting', 0
             local weights = tenants.rivals(mine.priority)
             local share, before, shares, head = tenants.share(mine, total, weights), 0, 0, nil
             for other in tenants.each(own) do
@@ -401,8 +410,11 @@ if (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';p', 1, true) t
             local need = head and (tokens and head.need or 1) or 0
             local ahead = shares * share + (head and shares_of(head) * math.max(need - share, 0) or 0)
             ahead = math.min(ahead, mine[asked] - (tokens and place.wanting or wanted_by(place, 0)))
+            if plan and head then
+                tag = mine.tag + math.floor(math.min(ahead, TAKT_SETTLED_MAX) * TAKT_TENANT_STEP / mine.weight)
+            end
             return share, mine.places > 1 and shares_of(place) or 1,
-                tenants.left_to_others(mine, asked, total, weights) + ahead, head and need + before - 1 or 0
+                tenants.left_to_others(mine, asked, total, weights, tag) + ahead, head and need + before - 1 or 0
         end,
 
         -- Whether a place goes before another one: takt_tenants_precede.
@@ -442,7 +454,8 @@ if (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';p', 1, true) t
                     local kept = (before[one] or 0) * tenants.share(one, limit.concurrency, weights)
                     same, before[one] = same + place.wanting, (before[one] or 0) + shares_of(place)
                     if place.lacking and place.worker ~= tenants.worker then
-                        ahead[one] = ahead[one] or tenants.left_to_others(one, 'wanting', limit.concurrency, weights)
+                        ahead[one] = ahead[one]
+                            or tenants.left_to_others(one, 'wanting', limit.concurrency, weights, 0)
                         if free - urgent - ahead[one] > math.min(kept, one.wanting - place.wanting) then
                             wakes.add(tenants.waker(place))
                         end
@@ -481,7 +494,7 @@ if (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';p', 1, true) t
 
         decisions = function(claim)
             return {
-                look = function(priority, first)
+                look = function(priority, first, plan)
                     local place, own, all = first or claim.own[priority], claim.own, line.all
                     local urgent, urgent_requests, permits, permits_of, others = 0, 0, NEVER, 1, nil
                     for higher = 0, priority - 1 do
@@ -492,7 +505,8 @@ if (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';p', 1, true) t
                     tenants.count(own)
                     local room, rooms = claim.room(claim.from, ledger.now + limit.lookahead)
                     local through, throughs = limit.throughput(limit.lookahead)
-                    local share, shares, ahead, before = tenants.turn(place, own, 'wanting', math.max(room, through))
+                    local share, shares, ahead, before =
+                        tenants.turn(place, own, 'wanting', math.max(room, through), plan)
                     if limit.concurrency > 0 then
                         local kept, free = nil, held.free()
                         local _
@@ -501,7 +515,7 @@ if (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';p', 1, true) t
                     end
                     if limit.units then
                         local turn, _, kept, first_requests =
-                            tenants.turn(place, own, 'asking', math.max(rooms[0], throughs[0]))
+                            tenants.turn(place, own, 'asking', math.max(rooms[0], throughs[0]), plan)
                         others = { [0] = {
                             share = turn,
                             ahead = urgent_requests + kept,
@@ -540,7 +554,7 @@ if (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';p', 1, true) t
                     if not first or first == claim.own[first.priority] then
                         return
                     end
-                    local share, ahead, permits, _, _, _, shares, _, others = claim.look(first.priority, first)
+                    local share, ahead, permits, _, _, _, shares, _, others = claim.look(first.priority, first, true)
                     if permits > 0 and first.again > claim.when(first, share, ahead, shares, others)
                         + math.floor(limit.lookahead / TAKT_LOOKAHEAD_FRACTION) then
                         wakes.add(tenants.waker(first))

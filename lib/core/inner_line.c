@@ -1,0 +1,169 @@
+/*
+ * inner_line.c: see inner_line.h.
+ */
+#include "core/inner_line.h"
+
+#include "base/integers.h"
+#include "core/line.h"
+#include "core/tenants.h"
+#include "core/view.h"
+
+/* Whether its line has tenants or is empty. */
+static bool has_turns(const takt_ledger *inner)
+{
+    return inner->tenant_count > 0 || inner->line_count == 0;
+}
+
+void takt_inner_tidy(takt_ledger *ledger, int64_t now_us)
+{
+    for (int i = 0; i < ledger->inner_count; i++) {
+        takt_ledger *inner = ledger->inner[i];
+        takt_ledger_tidy_rules(inner, now_us);
+        if (inner->tenant_count == 0)
+            continue;
+        takt_line_tidy(inner, now_us);
+        takt_tenants_tidy(inner, now_us);
+    }
+}
+
+void takt_inner_stand(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
+                      const takt_place *told)
+{
+    for (int i = 0; i < ledger->inner_count; i++) {
+        takt_ledger *inner = ledger->inner[i];
+        const char *tenant = i > 0 ? claim->tenant : NULL;
+        bool foremost = true;
+        if (!has_turns(inner) ||
+            !takt_tenants_join(inner, now_us, claim, tenant, i > 0 ? claim->tenant_weight : 1))
+            continue;
+        for (int priority = 0; priority < TAKT_PRIORITIES; priority++) {
+            int at = takt_line_restate(inner, now_us, &told[priority]);
+            if (at >= 0)
+                inner->line[at].foremost = foremost;
+            foremost = foremost && at < 0;
+        }
+        takt_tenants_assign(inner, claim, tenant);
+        takt_tenants_settle(inner);
+    }
+}
+
+/* The place's index in the line of an inner ledger; -1: it takes no turns there. */
+static int index_of(const takt_ledger *inner, const takt_place *place)
+{
+    return inner->tenant_count > 0 ? takt_line_find(inner, place->worker, place->priority) : -1;
+}
+
+/* Whether others are in turn in that line. */
+static bool is_contested(const takt_ledger *inner, int at)
+{
+    for (int i = 0; i < inner->line_count; i++)
+        if (i != at && !inner->line[i].aside)
+            return true;
+    return false;
+}
+
+takt_amounts takt_inner_ahead(takt_ledger *inner, int64_t now_us, const takt_place *place,
+                              takt_amounts able)
+{
+    int at = index_of(inner, place);
+    takt_place *own;
+
+    if (at < 0)
+        return (takt_amounts){{0}};
+    own = &inner->line[at];
+    own->wanting = takt_min(own->wanting, able.of[TAKT_UNIT_TOKENS]);
+    own->held_back = takt_max(own->waiting - able.of[TAKT_UNIT_REQUESTS], 0);
+    own->aside = able.of[TAKT_UNIT_REQUESTS] <= 0;
+    return own->aside ? (takt_amounts){{0}} : takt_view_of(inner, now_us, at, false).ahead;
+}
+
+/* What a turn leaves to the place in one line. */
+static void look(const takt_ledger *inner, int64_t now_us, int64_t till_us, int at,
+                 takt_inner_turn *turn, int i)
+{
+    const takt_place *place = &inner->line[at];
+    takt_view v = takt_view_of(inner, now_us, at, false);
+    takt_amounts room = takt_numbers_room(inner->numbers, &inner->state,
+                                          takt_max(now_us, inner->blocked_until_us), till_us);
+
+    turn->shares[i] = v.shares;
+    TAKT_EACH_UNIT(unit, takt_view_units(inner))
+    {
+        int64_t need = takt_line_need(place, unit), share = v.share.of[unit];
+        turn->usable[i].of[unit] = takt_view_usable(share, need);
+        if (is_contested(inner, at))
+            turn->left.of[unit] =
+                takt_min(turn->left.of[unit], takt_min(takt_view_turn(share, need, v.shares),
+                                                       room.of[unit] - v.ahead.of[unit]));
+    }
+}
+
+takt_inner_turn takt_inner_turn_of(const takt_ledger *ledger, int64_t now_us,
+                                   const takt_place *place)
+{
+    takt_inner_turn turn = {.left = {{TAKT_ROOM_MAX, TAKT_ROOM_MAX}}};
+
+    for (int i = 0; i < ledger->inner_count; i++) {
+        turn.at[i] = index_of(ledger->inner[i], place);
+        if (turn.at[i] >= 0)
+            look(ledger->inner[i], now_us, now_us + ledger->numbers->lookahead_us, turn.at[i],
+                 &turn, i);
+    }
+    return turn;
+}
+
+void takt_inner_served(takt_ledger *ledger, const takt_place *place, const takt_inner_turn *turn,
+                       takt_amounts given)
+{
+    for (int i = 0; i < ledger->inner_count; i++) {
+        takt_ledger *inner = ledger->inner[i];
+        int64_t used = 0;
+        takt_place *own;
+        if (turn->at[i] < 0)
+            continue;
+        own = &inner->line[turn->at[i]];
+        own->wanting = takt_max(own->wanting - given.of[TAKT_UNIT_TOKENS], 0);
+        own->waiting = place->waiting;
+        own->need = place->need;
+        TAKT_EACH_UNIT(unit, takt_view_units(inner))
+        used = takt_max(used, takt_ceil_div(given.of[unit], turn->usable[i].of[unit]));
+        takt_tenants_charge(inner, turn->at[i], given.of[TAKT_UNIT_TOKENS]);
+        if (given.of[TAKT_UNIT_TOKENS] > 0)
+            own->left = takt_max(turn->shares[i] - used, 0);
+        if (own->waiting <= 0)
+            takt_line_remove(inner, turn->at[i]);
+        else if (given.of[TAKT_UNIT_TOKENS] > 0 && own->left == 0)
+            takt_line_end_turn(inner, turn->at[i], 0, 0);
+        takt_tenants_settle(inner);
+    }
+}
+
+int64_t takt_inner_turn_from(const takt_ledger *ledger, int64_t now_us, const takt_place *place)
+{
+    int64_t from_us = now_us;
+
+    for (int i = 0; i < ledger->inner_count; i++) {
+        const takt_ledger *inner = ledger->inner[i];
+        int at = index_of(inner, place);
+        takt_view v;
+        if (at < 0 || inner->line[at].aside || !is_contested(inner, at))
+            continue;
+        v = takt_view_of(inner, now_us, at, true);
+        from_us = takt_max(from_us,
+                           takt_view_turn_from(inner, now_us, &inner->line[at], &v, false, false));
+    }
+    return from_us;
+}
+
+void takt_inner_plan(takt_ledger *ledger, int64_t now_us, const takt_place *place,
+                     int64_t again_at_us)
+{
+    again_at_us = takt_min(takt_max(again_at_us, now_us), now_us + TAKT_PARKED_MAX_US);
+    for (int i = 0; i < ledger->inner_count; i++) {
+        int at = index_of(ledger->inner[i], place);
+        if (at < 0)
+            continue;
+        ledger->inner[i]->line[at].again_at_us = again_at_us;
+        ledger->inner[i]->line[at].expires_at_us = again_at_us + TAKT_SILENT_US;
+    }
+}

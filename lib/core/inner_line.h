@@ -1,0 +1,56 @@
+/*
+ * inner_line.h: the lines of inner ledgers (inner.h), in which the workers of one inner limit and
+ * key take turns.
+ *
+ * Nested work stands in the line of the outermost ledger, and in those of its inner ledgers.  In
+ * each it leaves room to the places before it, as in any line with tenants: those of the innermost
+ * ledger have no name; a ledger between has the tenants of the outermost one.  A place stays in an
+ * inner line while its claim is parked, with the time at which it comes back.
+ *
+ * A worker that is alone in an inner line keeps the inner rules, and nothing else.
+ *
+ * Workers that pass their levels one after another may stand in an inner line, too.  If they came
+ * first, so that the line has no tenants, nested work takes no turns there until it is empty.
+ */
+#ifndef TAKT_CORE_INNER_LINE_H
+#define TAKT_CORE_INNER_LINE_H
+
+#include "core/ledger.h"
+
+/* What a place's turns leave to it now, in all inner lines. */
+typedef struct takt_inner_turn {
+    takt_amounts left;                   /* tokens and requests */
+    int at[TAKT_INNER_MAX];              /* its place in each line; -1: it has none */
+    int64_t shares[TAKT_INNER_MAX];      /* of its turn there */
+    takt_amounts usable[TAKT_INNER_MAX]; /* what it can use of each of these shares */
+} takt_inner_turn;
+
+/* The changes that only time brings. */
+void takt_inner_tidy(takt_ledger *ledger, int64_t now_us);
+
+/* The worker's places become what its claim says: `told` has one for each priority, which wants
+ * nothing if the worker has no waiters of it. */
+void takt_inner_stand(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
+                      const takt_place *told);
+
+/* The ledgers within an inner one give a place so many tokens and requests soon: in the line of the
+ * inner one others leave no more to it, and do not wait for it if that is nothing.  Returns what it
+ * leaves to the places before it. */
+takt_amounts takt_inner_ahead(takt_ledger *inner, int64_t now_us, const takt_place *place,
+                              takt_amounts able);
+
+takt_inner_turn takt_inner_turn_of(const takt_ledger *ledger, int64_t now_us,
+                                   const takt_place *place);
+
+/* The place was given that in such a turn, and has changed accordingly. */
+void takt_inner_served(takt_ledger *ledger, const takt_place *place, const takt_inner_turn *turn,
+                       takt_amounts given);
+
+/* From when on there is room for the place's next turn in all inner lines where others wait. */
+int64_t takt_inner_turn_from(const takt_ledger *ledger, int64_t now_us, const takt_place *place);
+
+/* When the place claims again. */
+void takt_inner_plan(takt_ledger *ledger, int64_t now_us, const takt_place *place,
+                     int64_t again_at_us);
+
+#endif
