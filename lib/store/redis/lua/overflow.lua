@@ -54,7 +54,7 @@ overflow = {
     end,
 
     take_out = function(place, count)
-        place.waiting = place.waiting - count
+        place.waiting, place.written = place.waiting - count, nil
         place.held_back = math.min(place.held_back or 0, place.waiting)
         place.wanting = place.wanting > count * place.need and place.wanting - count * place.need or 0
         for unit, wanting in ipairs(place.more or {}) do

@@ -59,11 +59,12 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             return true
         end,
 
+        -- Most places are written as they were read: `written` is the text of such a place up to its tenant.
         read_place = function(at)
             local worker, seq, priority, turn, wanting, need, waiting, again, expires, weight, left, former, aside,
-                foremost, lacks, index, client, holds, held_back, stop =
+                foremost, lacks, told, index, client, holds, held_back, stop =
                 tenants.tail:match('^;w(%x+),(%d+),(%d),(%d+),(%d+),(%d+),(%d+),(%d+),(%d+)' .. WEIGHTS .. FORMER
-                    .. ',?(a?)(f?)(p?)@(%d+),(%x+)(,?)(%d*)()', at)
+                    .. ',?(a?)(f?)(p?)()@(%d+),(%x+)(,?)(%d*)()', at)
             local tenant = worker and tenants.list[tonumber(index)]
             held_back = holds == ',' and (tonumber(held_back) or 0)
             return tenant and tenant.priority == tonumber(priority)
@@ -87,7 +88,20 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 tenant = tenant,
                 client = client,
                 stop = stop,
+                written = tenants.tail:sub(at, told - 1),
             }
+        end,
+
+        write_place = function(place)
+            local digits_of = numbers.digits
+            local marks = (place.aside and 'a' or '') .. (place.foremost and 'f' or '') .. (place.lacking and 'p' or '')
+            return ';w' .. place.worker .. ',' .. digits_of(place.seq) .. ',' .. place.priority .. ','
+                .. digits_of(place.turn) .. ',' .. digits_of(place.wanting) .. ',' .. digits_of(place.need) .. ','
+                .. digits_of(place.waiting) .. ',' .. digits_of(place.again) .. ',' .. digits_of(place.expires)
+                .. (place.weight > 1 and '*' .. digits_of(place.weight) or '')
+                .. (place.left > 0 and '+' .. digits_of(place.left) or '')
+                .. (place.former > 0 and '-' .. digits_of(place.former) or '')
+                .. (marks ~= '' and ',' .. marks or '')
         end,
 
         encode = function()
@@ -98,15 +112,8 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                     .. ',' .. digits_of(one.since) .. ',' .. one.name
             end
             for _, place in ipairs(parts[1] and tenants.places or {}) do
-                local marks = (place.aside and 'a' or '') .. (place.foremost and 'f' or '')
-                    .. (place.lacking and 'p' or '')
-                parts[#parts + 1] = ';w' .. place.worker .. ',' .. digits_of(place.seq) .. ',' .. place.priority .. ','
-                    .. digits_of(place.turn) .. ',' .. digits_of(place.wanting) .. ',' .. digits_of(place.need) .. ','
-                    .. digits_of(place.waiting) .. ',' .. digits_of(place.again) .. ',' .. digits_of(place.expires)
-                    .. (place.weight > 1 and '*' .. digits_of(place.weight) or '')
-                    .. (place.left > 0 and '+' .. digits_of(place.left) or '')
-                    .. (place.former > 0 and '-' .. digits_of(place.former) or '')
-                    .. (marks ~= '' and ',' .. marks or '') .. '@' .. place.tenant.index .. ',' .. place.client
+                parts[#parts + 1] = place.written or tenants.write_place(place)
+                parts[#parts + 1] = '@' .. place.tenant.index .. ',' .. place.client
                     .. (place.held_back > 0 and ',' .. digits_of(place.held_back) or '')
             end
             local tail = table.concat(parts)
@@ -177,7 +184,8 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 local one = place.tenant
                 one.all = one.all + 1
                 if not place.aside then
-                    one.wanting, one.asking = one.wanting + place.wanting, one.asking + wanted_by(place, 0)
+                    one.wanting = one.wanting + place.wanting
+                    one.asking = one.asking + place.waiting - place.held_back
                     one.places, one.processes = one.places + 1, one.processes + place.weight
                     one.head = one.head and one.head.turn < place.turn and one.head or place
                 end
@@ -229,10 +237,10 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
 
         -- takt_tenants_join. False: the claim cannot stand in line.
         join = function(wants)
-            if line ~= tenants.line then
+            if line ~= tenants.line then -- otherwise tidy() has counted
                 tenants.take_over()
+                tenants.count()
             end
-            tenants.count()
             for i, want in ipairs(wants) do
                 local priority = want.priority
                 if i == 1 or priority ~= wants[i - 1].priority then
@@ -275,6 +283,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 ledger.turn = math.max(ledger.turn, place.turn) -- nobody owes turns here
             end
             tenants.emptied, line = line ~= nil or ledger.damaged, tenants.line
+            line.sum()
         end,
 
         stands_before = function(a, b)
@@ -336,8 +345,11 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         tidy = function()
             local now, kept = ledger.now, {}
             for _, place in ipairs(tenants.places) do
-                place.again = math.min(place.again, now + TAKT_PARKED_MAX_US) -- it may be parked
-                place.expires = math.min(place.expires, math.max(now, place.again) + TAKT_SILENT_US)
+                local again = math.min(place.again, now + TAKT_PARKED_MAX_US) -- it may be parked
+                local expires = math.min(place.expires, math.max(now, again) + TAKT_SILENT_US)
+                if again < place.again or expires < place.expires then
+                    place.again, place.expires, place.written = again, expires, nil
+                end
                 if place.expires >= now then
                     kept[#kept + 1] = place
                 end
@@ -349,7 +361,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             for _, place in ipairs(kept) do
                 local one = place.tenant
                 if not place.aside and one.places == 0 and place.again + limit.lookahead < now then
-                    place.aside = true
+                    place.aside, place.written = true, nil
                 elseif not place.aside then
                     one.places = one.places + 1
                 end
@@ -377,15 +389,19 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         -- when this one has had as much, they have had it, too.
         left_to_others = function(mine, asked, total, weights, tag)
             local left, my_tag = 0, tenants.tag_after(mine, mine[asked], total, weights)
+            local max, min, floor = math.max, math.min, math.floor -- this is done for each tenant
             for _, one in ipairs(tenants.list) do
                 if one ~= mine and one.priority == mine.priority and one.places > 0 then
-                    local after, kept = tenants.tag_after(one, one[asked], total, weights), 0
+                    local turn, wanted, kept = max(floor(total * one.weight / weights), 1), one[asked], 0
+                    local after = one.tag + floor(min(turn, wanted) * TAKT_TENANT_STEP / one.weight)
                     if after < my_tag or after == my_tag and one.index > mine.index then
-                        local turn, behind = tenants.turn_of(one, total, weights), tenants.until_even(one, mine.tag)
-                        local need = asked == 'wanting' and one.head.need or 1
-                        kept = math.min(math.max(turn, math.min(behind, 2 * turn), need), one[asked])
+                        local behind = mine.tag > one.tag and tenants.until_even(one, mine.tag) or 0
+                        kept = min(max(turn, min(behind, 2 * turn), asked == 'wanting' and one.head.need or 1), wanted)
                     end
-                    left = left + math.max(kept, math.min(tenants.until_even(one, tag), one[asked]))
+                    if tag > one.tag then
+                        kept = max(kept, min(tenants.until_even(one, tag), wanted))
+                    end
+                    left = left + kept
                 end
             end
             return left
@@ -473,7 +489,6 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         lead = function(claim, offers)
             local joined = tenants.join(claim.wants)
             claim.old = line.record_of(claim.worker) or {}
-            line.sum()
             if not joined then
                 local last = tenants.places[#tenants.places]
                 claim.again_at = ledger.now + TAKT_KEEPALIVE_US
@@ -502,7 +517,9 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                         urgent = urgent + all.wanting[higher] + (mine and mine.wanting or 0)
                         urgent_requests = urgent_requests + all.asking[higher] + (mine and wanted_by(mine, 0) or 0)
                     end
-                    tenants.count(own)
+                    if not plan or tenants.is_inner then -- otherwise settle() has counted
+                        tenants.count(own)
+                    end
                     local room, rooms = claim.room(claim.from, ledger.now + limit.lookahead)
                     local through, throughs = limit.throughput(limit.lookahead)
                     local share, shares, ahead, before =
@@ -582,19 +599,24 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         sum = function()
             local all = { waiting = 0, workers = 0, latest = 0, late = 0, places = zeros(), active = zeros(),
                 wanting = zeros(), asking = zeros() }
-            for _, place in ipairs(tenants.places) do
-                local priority = place.priority
-                all.waiting, all.workers = all.waiting + place.waiting, all.workers + (place.foremost and 1 or 0)
-                all.latest, all.places[priority] = math.max(all.latest, place.expires), all.places[priority] + 1
-                if place.aside then
-                    all.late = all.late + place.waiting
-                else
-                    all.active[priority] = all.active[priority] + 1
-                    all.wanting[priority] = all.wanting[priority] + place.wanting
-                    all.asking[priority] = all.asking[priority] + wanted_by(place, 0)
-                end
-            end
             tenants.line.all = all
+            for _, place in ipairs(tenants.places) do
+                tenants.line.add(place, 1)
+            end
+        end,
+
+        -- Adds a place to the totals (sign 1), or subtracts it (sign -1) from all but the latest expiry.
+        add = function(place, sign)
+            local all, priority, waiting = tenants.line.all, place.priority, sign * place.waiting
+            all.waiting, all.workers = all.waiting + waiting, all.workers + (place.foremost and sign or 0)
+            all.latest, all.places[priority] = math.max(all.latest, place.expires), all.places[priority] + sign
+            if place.aside then
+                all.late = all.late + waiting
+            else
+                all.active[priority] = all.active[priority] + sign
+                all.wanting[priority] = all.wanting[priority] + sign * place.wanting
+                all.asking[priority] = all.asking[priority] + waiting - sign * place.held_back
+            end
         end,
 
         is_listed = function()
@@ -615,24 +637,29 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
 
         -- Takes the claimer's places out.
         count = function()
-            local kept = {}
+            local kept, latest = {}, 0
             for _, place in ipairs(tenants.places) do
                 if place.worker ~= tenants.worker then
-                    kept[#kept + 1] = place
+                    kept[#kept + 1], latest = place, math.max(latest, place.expires)
+                else
+                    tenants.line.add(place, -1)
                 end
             end
-            tenants.places = kept
-            tenants.line.sum()
+            tenants.places, tenants.line.all.latest = kept, latest
         end,
 
         put_back = function(own)
+            local places = tenants.places
             for priority = 0, 9 do
-                if own[priority] then
-                    tenants.places[#tenants.places + 1] = own[priority]
+                local place, at = own[priority], #places + 1
+                while place and at > 1 and tenants.stands_before(place, places[at - 1]) do
+                    at = at - 1
+                end
+                if place then
+                    table.insert(places, at, place)
+                    tenants.line.add(place, 1)
                 end
             end
-            table.sort(tenants.places, tenants.stands_before)
-            tenants.line.sum()
         end,
 
         first_other = function(priority)
@@ -663,7 +690,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         end,
 
         set_aside = function(_, _, place)
-            place.aside = true
+            place.aside, place.written = true, nil
             tenants.line.sum()
         end,
 
