@@ -1,11 +1,11 @@
 /*
- * policy.c: the set of limits. It keeps the limits by order and by name and checks every `within`.
- * limit_text.c decides what the texts of a limit mean; load.c reads files and YAML.
+ * policy.c: the set of limits. It keeps the limits by order and by name. limit_text.c decides what
+ * the texts of a limit mean; load.c reads files and YAML; nesting.c checks every `within`;
+ * queries.c answers questions about one limit.
  */
 #include "policy/policy.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,13 +13,10 @@
 
 #include "base/fail.h"
 #include "base/quote.h"
-#include "base/suggest.h"
 #include "base/time_text.h"
 #include "policy/answers.h"
-#include "policy/field.h"
 #include "policy/limit_text.h"
 #include "policy/overrides.h"
-#include "policy/unit_text.h"
 #include "policy/weights.h"
 
 #define CAPACITY_FIRST 8
@@ -190,122 +187,6 @@ int takt_policy_add(takt_policy *policy, const takt_limit_text *text, takt_error
     return 0;
 }
 
-static int refuse_dangling(const takt_policy *policy, size_t index, takt_error *error)
-{
-    char quoted[TAKT_QUOTE_SIZE];
-    takt_suggestion suggestion;
-    takt_suggest_begin(&suggestion, policy->within[index]);
-    for (size_t i = 0; i < policy->limit_count; i++)
-        if (i != index)
-            takt_suggest_offer(&suggestion, policy->limits[i]->name);
-    takt_quote(policy->within[index], quoted);
-    if (suggestion.best != NULL)
-        return takt_fail(error, TAKT_E_POLICY,
-                         "limits[%zu].within: there is no limit %s; did you mean \"%s\"?", index,
-                         quoted, suggestion.best);
-    return takt_fail(error, TAKT_E_POLICY,
-                     "limits[%zu].within: there is no limit %s; write the name of another limit",
-                     index, quoted);
-}
-
-/* Names the circle that `member` is part of, at its member that comes first in the policy. */
-static int refuse_circle(const takt_policy *policy, const takt_limit *member, takt_error *error)
-{
-    char circle[256];
-    size_t first = takt_policy_index(policy, member->name), used = 0;
-    for (const takt_limit *at = member->within; at != member; at = at->within)
-        if (takt_policy_index(policy, at->name) < first)
-            first = takt_policy_index(policy, at->name);
-    const takt_limit *begin = policy->limits[first], *at = begin;
-    do {
-        int length = snprintf(circle + used, sizeof circle - used, "%s -> ", at->name);
-        used += (size_t)length;
-        at = at->within;
-    } while (at != begin && used + 2 * sizeof at->name < sizeof circle);
-    return takt_fail(error, TAKT_E_POLICY,
-                     "limits[%zu].within: forms a circle (%s%s%s); remove one of them", first,
-                     circle, at == begin ? "" : "... -> ", begin->name);
-}
-
-/* Refuses circles of `within`. Each limit is visited once: a walk ends at a limit of an earlier
- * walk. A walk that returns to its own limit has found a circle. */
-static int refuse_circles(const takt_policy *policy, takt_error *error)
-{
-    uint32_t *visited = calloc(policy->limit_count + 1, sizeof *visited);
-    int code = 0;
-    if (visited == NULL)
-        return takt_fail(error, TAKT_E_NOMEM, "no memory");
-    for (size_t i = 0; code == 0 && i < policy->limit_count; i++) {
-        uint32_t walk = (uint32_t)(i + 1);
-        const takt_limit *at = policy->limits[i];
-        while (at != NULL && visited[takt_policy_index(policy, at->name)] == 0) {
-            visited[takt_policy_index(policy, at->name)] = walk;
-            at = at->within;
-        }
-        if (at != NULL && visited[takt_policy_index(policy, at->name)] == walk)
-            code = refuse_circle(policy, at, error);
-    }
-    free(visited);
-    return code;
-}
-
-/* Refuses too many nested limits: a permit has space for a fixed number of them. */
-static int refuse_depth(const takt_policy *policy, takt_error *error)
-{
-    for (size_t i = 0; i < policy->limit_count; i++) {
-        int levels = 1;
-        for (const takt_limit *at = policy->limits[i]->within; at != NULL; at = at->within)
-            if (++levels > TAKT_LEVELS_MAX)
-                return takt_fail(
-                    error, TAKT_E_POLICY,
-                    "limits[%zu].within: leads through more than %d limits; nest fewer", i,
-                    TAKT_LEVELS_MAX);
-    }
-    return 0;
-}
-
-/* Sets `within` of a limit and its overrides. Only a change is written, because other threads may
- * read a policy that was checked before. */
-static void set_within(takt_limit *limit, const takt_limit *outer)
-{
-    takt_limit *override;
-
-    limit->within = outer;
-    for (size_t i = 0; (override = takt_overrides_at(limit, i)); i++)
-        override->within = outer;
-}
-
-static int check_answers(const takt_policy *policy, takt_error *error)
-{
-    for (size_t i = 0; i < policy->limit_count; i++) {
-        int code = takt_answers_check(policy->limits[i], error);
-        if (code == 0)
-            continue;
-        takt_fail_prefix(error, "limits[%zu].", i);
-        return code;
-    }
-    return 0;
-}
-
-int takt_policy_check(const takt_policy *policy, takt_error *error)
-{
-    if (policy == NULL)
-        return takt_fail(error, TAKT_E_INVALID, "no policy given");
-    for (size_t i = 0; i < policy->limit_count; i++) {
-        if (policy->within[i] == NULL)
-            continue;
-        const takt_limit *outer = find(policy, policy->within[i]);
-        if (outer == NULL)
-            return refuse_dangling(policy, i, error);
-        if (policy->limits[i]->within != outer)
-            set_within(policy->limits[i], outer);
-    }
-    int code = refuse_circles(policy, error);
-    if (code == 0)
-        code = refuse_depth(policy, error);
-    return code == 0 ? check_answers(policy, error) : code;
-}
-
 /* Replaces an owned text by a copy of `text`. */
 static int set_text(char **owned, const char *text, takt_error *error)
 {
@@ -431,131 +312,6 @@ int takt_policy_has(const takt_policy *policy, const char *limit)
     return find(policy, limit) != NULL;
 }
 
-int takt_policy_on_store_failure(const takt_policy *policy, const char *name,
-                                 takt_on_store_failure *mode)
-{
-    const takt_limit *limit = find(policy, name);
-    if (limit == NULL)
-        return TAKT_E_NO_LIMIT;
-    *mode = limit->on_store_failure;
-    return 0;
-}
-
-int takt_policy_mode(const takt_policy *policy, const char *name, takt_mode *mode)
-{
-    const takt_limit *limit = find(policy, name);
-    if (limit == NULL)
-        return TAKT_E_NO_LIMIT;
-    *mode = limit->mode;
-    return 0;
-}
-
-int takt_policy_rate(const takt_policy *policy, const char *name, const char *key, int64_t *tokens,
-                     int64_t *period_us)
-{
-    const takt_limit *limit = find(policy, name);
-    const takt_rule *rule = NULL;
-    int count;
-
-    if (limit == NULL)
-        return TAKT_E_NO_LIMIT;
-    limit = takt_overrides_for(limit, key != NULL ? key : "");
-    count = limit->access == TAKT_ACCESS_LIMITED ? limit->numbers.rule_count : 0;
-    for (int i = count - 1; i >= 0; i--)
-        if (!rule || limit->numbers.rules[i].unit == TAKT_UNIT_TOKENS ||
-            rule->unit != TAKT_UNIT_TOKENS)
-            rule = &limit->numbers.rules[i];
-    *tokens = rule ? rule->limit : 0;
-    *period_us = rule ? rule->period_us : 0;
-    return 0;
-}
-
-int takt_policy_bounds_waiting(const takt_policy *policy, const char *name, const char *key)
-{
-    const takt_limit *limit = find(policy, name);
-    if (limit == NULL)
-        return 0;
-    limit = takt_overrides_for(limit, key != NULL ? key : "");
-    for (int i = 0; i < limit->numbers.rule_count; i++)
-        if (limit->numbers.rules[i].queue > 0)
-            return 1;
-    return limit->numbers.max_waiting > 0;
-}
-
-int takt_policy_counts(const takt_policy *policy, const char *name, const char *unit)
-{
-    const takt_limit *limit = find(policy, name);
-    return limit != NULL && takt_unit_is_counted(limit, unit);
-}
-
-int takt_policy_learn(const takt_policy *policy, const char *name, takt_learn *learn)
-{
-    const takt_limit *limit = find(policy, name);
-    if (limit == NULL)
-        return TAKT_E_NO_LIMIT;
-    *learn = limit->learn;
-    return 0;
-}
-
-/* Whether a rule of the limit counts the unit; "": a cost without a name. */
-static bool counts_unit(const takt_limit *limit, const char *unit)
-{
-    if (unit[0] != '\0')
-        return takt_unit_is_counted(limit, unit);
-    for (int i = 0; i < limit->numbers.rule_count; i++)
-        if (limit->numbers.rules[i].unit == TAKT_UNIT_TOKENS)
-            return true;
-    return false;
-}
-
-int takt_policy_learn_unit(const takt_policy *policy, const char *name, const char *unit,
-                           takt_learn *learn)
-{
-    const takt_limit *limit = find(policy, name);
-    if (limit == NULL)
-        return TAKT_E_NO_LIMIT;
-    if (unit != NULL && limit->unit[0] == '\0' && strcmp(unit, "tokens") == 0)
-        unit = "";
-    if (unit == NULL || !counts_unit(limit, unit))
-        return TAKT_E_INVALID;
-    *learn = takt_answers_learn(limit, unit);
-    return 0;
-}
-
-const char *takt_policy_learn_field(const takt_policy *policy, const char *name, const char *field)
-{
-    const takt_limit *limit = find(policy, name);
-    const struct takt_answers *answers = limit != NULL ? limit->answers : NULL;
-    if (answers == NULL || field == NULL)
-        return NULL;
-    const char *value = strcmp(field, "remaining") == 0 ? answers->remaining
-                        : strcmp(field, "reset") == 0   ? answers->reset
-                        : strcmp(field, "unit") == 0    ? answers->unit
-                                                        : "";
-    return value[0] != '\0' ? value : NULL;
-}
-
-int takt_policy_settle(const takt_policy *policy, const char *name, size_t index, const char **unit,
-                       const char **pointer)
-{
-    const takt_limit *limit = find(policy, name);
-    return limit != NULL ? takt_answers_pointer(limit, index, unit, pointer) : TAKT_E_NO_LIMIT;
-}
-
-int takt_policy_fair(const takt_policy *policy, const char *limit)
-{
-    const takt_limit *at = find(policy, limit);
-    while (at != NULL && at->fair == TAKT_FAIR_WORKER)
-        at = at->within;
-    return at != NULL;
-}
-
-int takt_policy_key_hash(const takt_policy *policy, const char *name)
-{
-    const takt_limit *limit = find(policy, name);
-    return limit != NULL && limit->key_hash;
-}
-
 const takt_limit *takt_policy_renewed(const takt_policy *policy, const takt_limit *limit,
                                       const char *key)
 {
@@ -567,45 +323,4 @@ const takt_limit *takt_policy_renewed(const takt_policy *policy, const takt_limi
         return takt_overrides_for(found, key);
     override = limit != base ? takt_overrides_named(found, takt_overrides_key(limit)) : NULL;
     return override != NULL ? override : found;
-}
-
-static const char *within_of(const takt_policy *policy, const char *limit)
-{
-    return policy->within[takt_policy_index(policy, limit)];
-}
-
-int takt_policy_describe_key(const takt_policy *policy, const char *name, const char *key,
-                             char *text, size_t size)
-{
-    char quoted[TAKT_QUOTE_SIZE];
-    const takt_limit *limit = find(policy, name);
-    if (limit == NULL)
-        return TAKT_E_NO_LIMIT;
-    limit = takt_overrides_for(limit, key != NULL ? key : "");
-    takt_limit_describe(limit, within_of(policy, name), text, size);
-    if (limit->base != NULL)
-        takt_field_append(text, size, ", override %s",
-                          takt_quote(takt_overrides_key(limit), quoted));
-    return 0;
-}
-
-int takt_policy_override(const takt_policy *policy, const char *name, size_t index,
-                         const char **key, char *text, size_t size)
-{
-    const takt_limit *limit = find(policy, name);
-    const takt_limit *override = limit != NULL ? takt_overrides_at(limit, index) : NULL;
-    if (override == NULL)
-        return TAKT_E_NO_LIMIT;
-    *key = takt_overrides_key(override);
-    takt_limit_describe(override, within_of(policy, name), text, size);
-    return 0;
-}
-
-int takt_policy_describe(const takt_policy *policy, const char *name, char *text, size_t size)
-{
-    const takt_limit *limit = find(policy, name);
-    if (limit == NULL)
-        return TAKT_E_NO_LIMIT;
-    takt_limit_describe(limit, within_of(policy, name), text, size);
-    return 0;
 }

@@ -1,5 +1,6 @@
 /*
- * policy.h: a policy inside the library. policy.c builds it from texts, load.c from YAML.
+ * policy.h: a policy inside the library. policy.c builds it from texts, load.c from YAML;
+ * nesting.c checks it, queries.c tells about its limits.
  */
 #ifndef TAKT_POLICY_POLICY_H
 #define TAKT_POLICY_POLICY_H

@@ -1,0 +1,129 @@
+/*
+ * nesting.c: the check of a policy as a whole. It resolves the name in each `within` to its limit
+ * and refuses unknown names, circles and too many levels; answers.c checks what each limit learns.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/quote.h"
+#include "base/suggest.h"
+#include "policy/answers.h"
+#include "policy/overrides.h"
+#include "policy/policy.h"
+
+static int refuse_dangling(const takt_policy *policy, size_t index, takt_error *error)
+{
+    char quoted[TAKT_QUOTE_SIZE];
+    takt_suggestion suggestion;
+    takt_suggest_begin(&suggestion, policy->within[index]);
+    for (size_t i = 0; i < policy->limit_count; i++)
+        if (i != index)
+            takt_suggest_offer(&suggestion, policy->limits[i]->name);
+    takt_quote(policy->within[index], quoted);
+    if (suggestion.best != NULL)
+        return takt_fail(error, TAKT_E_POLICY,
+                         "limits[%zu].within: there is no limit %s; did you mean \"%s\"?", index,
+                         quoted, suggestion.best);
+    return takt_fail(error, TAKT_E_POLICY,
+                     "limits[%zu].within: there is no limit %s; write the name of another limit",
+                     index, quoted);
+}
+
+/* Names the circle that `member` is part of, at its member that comes first in the policy. */
+static int refuse_circle(const takt_policy *policy, const takt_limit *member, takt_error *error)
+{
+    char circle[256];
+    size_t first = takt_policy_index(policy, member->name), used = 0;
+    for (const takt_limit *at = member->within; at != member; at = at->within)
+        if (takt_policy_index(policy, at->name) < first)
+            first = takt_policy_index(policy, at->name);
+    const takt_limit *begin = policy->limits[first], *at = begin;
+    do {
+        int length = snprintf(circle + used, sizeof circle - used, "%s -> ", at->name);
+        used += (size_t)length;
+        at = at->within;
+    } while (at != begin && used + 2 * sizeof at->name < sizeof circle);
+    return takt_fail(error, TAKT_E_POLICY,
+                     "limits[%zu].within: forms a circle (%s%s%s); remove one of them", first,
+                     circle, at == begin ? "" : "... -> ", begin->name);
+}
+
+/* Refuses circles of `within`. Each limit is visited once: a walk ends at a limit of an earlier
+ * walk. A walk that returns to its own limit has found a circle. */
+static int refuse_circles(const takt_policy *policy, takt_error *error)
+{
+    uint32_t *visited = calloc(policy->limit_count + 1, sizeof *visited);
+    int code = 0;
+    if (visited == NULL)
+        return takt_fail(error, TAKT_E_NOMEM, "no memory");
+    for (size_t i = 0; code == 0 && i < policy->limit_count; i++) {
+        uint32_t walk = (uint32_t)(i + 1);
+        const takt_limit *at = policy->limits[i];
+        while (at != NULL && visited[takt_policy_index(policy, at->name)] == 0) {
+            visited[takt_policy_index(policy, at->name)] = walk;
+            at = at->within;
+        }
+        if (at != NULL && visited[takt_policy_index(policy, at->name)] == walk)
+            code = refuse_circle(policy, at, error);
+    }
+    free(visited);
+    return code;
+}
+
+/* Refuses too many nested limits: a permit has space for a fixed number of them. */
+static int refuse_depth(const takt_policy *policy, takt_error *error)
+{
+    for (size_t i = 0; i < policy->limit_count; i++) {
+        int levels = 1;
+        for (const takt_limit *at = policy->limits[i]->within; at != NULL; at = at->within)
+            if (++levels > TAKT_LEVELS_MAX)
+                return takt_fail(
+                    error, TAKT_E_POLICY,
+                    "limits[%zu].within: leads through more than %d limits; nest fewer", i,
+                    TAKT_LEVELS_MAX);
+    }
+    return 0;
+}
+
+/* Sets `within` of a limit and its overrides. Only a change is written, because other threads may
+ * read a policy that was checked before. */
+static void set_within(takt_limit *limit, const takt_limit *outer)
+{
+    takt_limit *override;
+
+    limit->within = outer;
+    for (size_t i = 0; (override = takt_overrides_at(limit, i)); i++)
+        override->within = outer;
+}
+
+static int check_answers(const takt_policy *policy, takt_error *error)
+{
+    for (size_t i = 0; i < policy->limit_count; i++) {
+        int code = takt_answers_check(policy->limits[i], error);
+        if (code == 0)
+            continue;
+        takt_fail_prefix(error, "limits[%zu].", i);
+        return code;
+    }
+    return 0;
+}
+
+int takt_policy_check(const takt_policy *policy, takt_error *error)
+{
+    if (policy == NULL)
+        return takt_fail(error, TAKT_E_INVALID, "no policy given");
+    for (size_t i = 0; i < policy->limit_count; i++) {
+        if (policy->within[i] == NULL)
+            continue;
+        const takt_limit *outer = takt_policy_find(policy, policy->within[i]);
+        if (outer == NULL)
+            return refuse_dangling(policy, i, error);
+        if (policy->limits[i]->within != outer)
+            set_within(policy->limits[i], outer);
+    }
+    int code = refuse_circles(policy, error);
+    if (code == 0)
+        code = refuse_depth(policy, error);
+    return code == 0 ? check_answers(policy, error) : code;
+}
