@@ -118,8 +118,8 @@ typedef struct takt_award {
     bool news;
     int least_urgent; /* priority of the last in line of the other workers; -1: no other waits */
     bool taken;       /* the claim's offer is no longer the worker's */
-    /* Of a claim with inner limits: these let none of its waiters start within two lookaheads.  It
-     * does not stand in line, and claims again at claim_again_at_us. */
+    /* It does not stand in line, and claims again at claim_again_at_us: its inner limits let none of
+     * its waiters start within two lookaheads, or too many tenants wait. */
     bool parked;
     /* a hint for the next claim: the store's shorter way, if it has one, would have been enough */
     bool uncontended;

@@ -467,8 +467,10 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         award->holding = takt_holders_state(ledger, now_us, claim);
         if (claim->tenant || ledger->tenant_count > 0)
             stands = takt_tenants_join(ledger, now_us, claim, claim->tenant, claim->tenant_weight);
-        if (!stands)
+        if (!stands) {
             award->claim_again_at_us = now_us + TAKT_KEEPALIVE_US;
+            award->parked = claim->waiting > 0;
+        }
     }
     if (!award->stale && stands) {
         takt_amounts needed = need_of_head(ledger, claim), given;

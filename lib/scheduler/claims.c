@@ -165,6 +165,8 @@ int64_t takt_claims_at(const takt_queue *queue, int64_t now_us)
     } else if (queue->awarded.in_line == 0) {
         if (queue->in_hand.count > 0 && most_urgent(queue) >= queue->awarded.least_urgent)
             at_us = newly_at(queue);
+        else if (!queue->turn && queue->awarded.again_at_us != TAKT_NEVER)
+            at_us = takt_max(now_us, queue->awarded.again_at_us); /* too many tenants wait */
     } else if (queue->in_hand.count > 0 || stands_for(queue, most_urgent(queue))) {
         at_us = next_turn_at(queue);
     } /* otherwise a waiter here goes before others in the fleet: claim at once */

@@ -491,7 +491,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             claim.old = line.record_of(claim.worker) or {}
             if not joined then
                 local last = tenants.places[#tenants.places]
-                claim.again_at = ledger.now + TAKT_KEEPALIVE_US
+                claim.again_at, claim.parked = ledger.now + TAKT_KEEPALIVE_US, claim.waiting > 0
                 claim.least_urgent = last and last.priority or -1
             end
             for _, want in ipairs(claim.wants) do
