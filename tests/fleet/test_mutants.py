@@ -24,7 +24,7 @@ import tap  # noqa: E402
 
 SOURCE = pathlib.Path(os.environ.get('TAKT_SOURCE') or pathlib.Path(__file__).resolve().parents[2])
 BUILD = pathlib.Path(os.environ.get('TAKT_BUILD') or SOURCE / 'build')
-SEEDS = 5  # a mutant that has not been noticed by then is not
+SEEDS = 3500  # a mutant that has not been noticed by then is not
 SECONDS = 900  # on a machine with much else to do
 BROKEN = re.compile(r'^promise \d is broken.*', re.MULTILINE)
 KNOWN = SOURCE / 'tests' / 'fleet' / 'mutant_seeds.txt'

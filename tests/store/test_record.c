@@ -134,3 +134,30 @@ Test(record, that_cannot_be_read_is_written_anew)
     }
     takt_record_scratch_free(&scratch);
 }
+
+/* Then the claim gets nothing, and the outer ledger has given nothing. */
+Test(record, of_an_inner_limit_that_cannot_be_read_is_written_anew)
+{
+    takt_limit outer = rig_limit("a", 100, 1000000, 1), limit = rig_limit("b", 2, 1000000, 1);
+    takt_store_inner inner[] = {{&limit, &limit.numbers, "k"}};
+    takt_record_part parts[2] = {{0}, {.text = "nonsense", .size = 8}};
+    takt_record_scratch scratch = {0};
+    struct rig_call call;
+
+    rig_call_init(&call, TAKT_OP_CLAIM, &outer, "");
+    call.claim.worker = 1;
+    call.claim.seq = call.claim.waiting = call.claim.want_count = 1;
+    call.claim.tenant = "k";
+    call.claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, TAKT_PRIORITY_DEFAULT, {{0}}};
+    call.call.inner = inner;
+    call.call.inner_count = 1;
+    takt_record_run_nested(&scratch, parts, 5000000, &call.call);
+    cr_expect(parts[1].change.damaged);
+    cr_expect_eq((int)parts[1].change.what, TAKT_RECORD_PUT);
+    cr_expect_not(parts[0].change.damaged);
+    cr_expect_eq((int)parts[0].change.what, TAKT_RECORD_KEEP);
+    cr_expect_eq(call.award.run_count, 0);
+    cr_expect(call.award.parked);
+    cr_expect_eq(call.award.blocked_until_us, 6000000 + limit.numbers.lookahead_us);
+    takt_record_scratch_free(&scratch);
+}
