@@ -284,7 +284,7 @@ static void one_key(int64_t rate, int64_t inner_rate, int64_t delay_us, uint64_t
 
     open_accounts(9, 9, rate, inner_rate, delay_us, seed);
     for (int i = 0; i < 8; i++) {
-        strcpy(accounts[i].key, accounts[0].key);
+        snprintf(accounts[i].key, sizeof accounts[i].key, "account 0");
         accounts[i].same_as = 0;
         fleet.workers[i].far_us = i * delay_us / 8;
         come(i, i, 4, true);
