@@ -15,6 +15,7 @@ import concurrent.futures
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,7 @@ SOURCE = pathlib.Path(os.environ.get('TAKT_SOURCE') or pathlib.Path(__file__).re
 BUILD = pathlib.Path(os.environ.get('TAKT_BUILD') or SOURCE / 'build')
 SEEDS = 3500  # a mutant that has not been noticed by then is not
 SECONDS = 900  # on a machine with much else to do
+BYTES = 1 << 30  # a mutant that claims without end at one instant of virtual time ends there
 BROKEN = re.compile(r'^promise \d is broken.*', re.MULTILINE)
 KNOWN = SOURCE / 'tests' / 'fleet' / 'mutant_seeds.txt'
 KNOWN_FROM = 10  # seeds before that are soon reached
@@ -618,7 +620,8 @@ def try_seeds(program, first, last):
     """The first of these seeds that notices a mutant, and what the checker says; None if none does, or not in time."""
     try:
         done = subprocess.run([program, '--seeds', f'{first}..{last}'], capture_output=True, text=True,
-                              timeout=SECONDS, check=False)
+                              timeout=SECONDS, check=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES)))
     except subprocess.TimeoutExpired:
         return None
     broken = BROKEN.search(done.stdout)
