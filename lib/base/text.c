@@ -28,62 +28,31 @@ void takt_write_text(takt_writer *writer, const char *text)
     write_bytes(writer, text, strlen(text));
 }
 
-/* Space for so many bytes, which are the caller's to write; NULL: there is none. */
-static char *take(takt_writer *writer, int size)
-{
-    char *at = writer->at;
-
-    if (writer->end - at < size) {
-        writer->full = true;
-        return NULL;
-    }
-    writer->at += size;
-    return at;
-}
-
-static int count_digits(uint64_t value)
-{
-    int count = 1;
-
-    for (; value >= 10000; value /= 10000)
-        count += 4;
-    return count + (value >= 10) + (value >= 100) + (value >= 1000);
-}
-
-/* The digits are written where they stay: half of the time of a ledger's text is theirs, and a copy
- * of bytes that were just written one by one is slow. */
 void takt_write_int(takt_writer *writer, int64_t value)
 {
-    static const char pairs[] = "0001020304050607080910111213141516171819"
-                                "2021222324252627282930313233343536373839"
-                                "4041424344454647484950515253545556575859"
-                                "6061626364656667686970717273747576777879"
-                                "8081828384858687888990919293949596979899";
+    char digits[20];
+    char *first = digits + sizeof digits;
     uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    int count = count_digits(rest);
-    char *at;
 
+    do {
+        *--first = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
     if (value < 0)
         takt_write_char(writer, '-');
-    at = take(writer, count);
-    if (!at)
-        return;
-    for (; count > 1; count -= 2, rest /= 100)
-        memcpy(at + count - 2, pairs + 2 * (rest % 100), 2);
-    if (count == 1)
-        *at = (char)('0' + rest);
+    write_bytes(writer, first, (size_t)(digits + sizeof digits - first));
 }
 
 void takt_write_hex(takt_writer *writer, uint64_t value)
 {
-    int count = 1;
-    char *at;
+    char digits[16];
+    char *first = digits + sizeof digits;
 
-    while (count < 16 && value >> (4 * count) > 0)
-        count++;
-    at = take(writer, count);
-    for (; at && count > 0; value >>= 4)
-        at[--count] = "0123456789abcdef"[value & 15];
+    do {
+        *--first = "0123456789abcdef"[value & 15];
+        value >>= 4;
+    } while (value > 0);
+    write_bytes(writer, first, (size_t)(digits + sizeof digits - first));
 }
 
 bool takt_read_if(takt_reader *reader, char c)
