@@ -33,7 +33,7 @@ test:
 	@scripts/install-packages run test
 	@scripts/test
 
-## make fuzz         search with each fuzzer for a minute, over other inputs each time; FUZZ_SECONDS=600, ONLY=fuzz/fuzz_cost
+## make fuzz         search with each fuzzer and with fleets for a minute, over other inputs each time; FUZZ_SECONDS=600, ONLY=fuzz/fuzz_cost
 fuzz:
 	@scripts/install-packages run test
 	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) scripts/test

@@ -17,7 +17,7 @@
 #include "redis/slot_map.h"
 
 #define WORKERS  16
-#define ANYWHERE 8
+#define ANYWHERE 2
 #define APART_US INT64_C(500000)
 #define USED_US  INT64_C(2000000) /* from a promotion to the first call, in a long storm */
 

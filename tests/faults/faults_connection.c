@@ -29,7 +29,7 @@ static void killed(struct fleet *fleet, const char *name)
 {
     begin(fleet);
     fleet_work(fleet, WORKERS, ANYWHERE);
-    for (int i = 0; i < fleet_times(200); i++) {
+    for (int i = 0; i < fleet_times(80); i++) {
         server_say(&fleet->server, "CLIENT KILL TYPE normal\r\nCLIENT KILL TYPE pubsub");
         fleet_pause(100);
     }

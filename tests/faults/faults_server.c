@@ -140,7 +140,7 @@ static void paused(struct fleet *fleet, const char *name)
 {
     begin(fleet, NULL);
     fleet_work(fleet, WORKERS, ANYWHERE);
-    for (int i = 0; i < fleet_times(8); i++) {
+    for (int i = 0; i < fleet_times(4); i++) {
         fleet_await_grants(fleet, 200);
         say(fleet, i % 2 == 0 ? "CLIENT PAUSE 300 WRITE" : "CLIENT PAUSE 300 ALL");
     }
@@ -177,7 +177,7 @@ static void full(struct fleet *fleet, const char *name)
     fleet_close(fleet, name);
 }
 
-/* Continues until all faults together, including those that have ended, have made enough claims. */
+/* Continues until this fault and those that have ended have made enough claims together. */
 static void without_scripts(struct fleet *fleet, const char *name)
 {
     begin(fleet, NULL);
@@ -237,7 +237,7 @@ static void workers_killed(struct fleet *fleet, const char *name)
     begin(fleet, NULL);
     fleet_work(fleet, WORKERS, 64);
     fleet_await_grants(fleet, 100);
-    for (int i = 0; i < fleet_times(50); i++) {
+    for (int i = 0; i < fleet_times(20); i++) {
         fleet_pause(200);
         fleet_kill_worker(fleet, i % WORKERS);
         fleet_start_worker(fleet, i % WORKERS);
@@ -251,7 +251,7 @@ static void all_killed(struct fleet *fleet, const char *name)
 {
     begin(fleet, NULL);
     fleet_work(fleet, WORKERS, ANYWHERE);
-    for (int i = 0; i < fleet_times(4); i++) {
+    for (int i = 0; i < fleet_times(2); i++) {
         fleet_await_permits(fleet);
         for (int worker = 0; worker < WORKERS; worker++)
             fleet_kill_worker(fleet, worker);
@@ -262,7 +262,7 @@ static void all_killed(struct fleet *fleet, const char *name)
     fleet_close(fleet, name);
 }
 
-const struct fault long_faults[] = {
+const struct fault last_faults[] = {
     {"scripts flushed each 50 ms", without_scripts},
     {NULL, NULL},
 };

@@ -96,13 +96,13 @@ int main(int argc, char **argv)
 
     all = argc == 1 && percent == NULL;
     totals = mmap(NULL, sizeof *totals, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    choose(long_faults, argv + 1); /* first, beside all others */
     choose(server_faults, argv + 1);
     choose(connection_faults, argv + 1);
     choose(clock_faults, argv + 1);
     choose(cluster_faults, argv + 1);
     if (percent == NULL || atoi(percent) >= 100 || argc > 1)
         choose(heavy_faults, argv + 1);
+    choose(last_faults, argv + 1);
     printf("1..%d\n", count + all);
     for (int i = 0; i < count; i++) {
         for (; running >= jobs; running--)

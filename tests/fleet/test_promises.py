@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """
-Ten thousand seeds of fleet/promises, in as many processes as there are processors. A seed that fails is told with the
+Thousands of seeds of fleet/promises, in as many processes as there are processors. A seed that fails is told with the
 last events before it; `promises --seed N` takes the same course again.
+
+The first SEEDS are enough to notice each fault of test_mutants.py. $FUZZ_SECONDS, as in `make fuzz`: for so many seconds
+seeds that nobody may have tried yet.
 
 Usage: test_promises.py [SEEDS]; $TAKT_BUILD has the program.
 """
@@ -9,8 +12,10 @@ Usage: test_promises.py [SEEDS]; $TAKT_BUILD has the program.
 import concurrent.futures
 import os
 import pathlib
+import random
 import re
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import ends  # noqa: E402
@@ -18,7 +23,9 @@ import tap  # noqa: E402
 
 SOURCE = pathlib.Path(os.environ.get('TAKT_SOURCE') or pathlib.Path(__file__).resolve().parents[2])
 BUILD = pathlib.Path(os.environ.get('TAKT_BUILD') or SOURCE / 'build')
+SEEDS = 4000
 PART = 250  # seeds that one process takes
+FURTHER = 1 << 40  # seeds of a search begin below that
 
 
 def run(first, last):
@@ -31,16 +38,28 @@ def run(first, last):
     return int(failed.group(1)) - first if failed else 0, done.stdout + done.stderr or f'it ended with {done.returncode}'
 
 
+def check(report, pool, first, last):
+    parts = [(begin, min(begin + PART - 1, last)) for begin in range(first, last + 1, PART)]
+    for (begin, end), (passed, said) in zip(parts, pool.map(lambda part: run(*part), parts)):
+        report.check(not said, f'the promises hold from seed {begin} to {end}', f'{passed} seeds passed\n{said}')
+
+
+def search(report, pool, seconds):
+    until = time.monotonic() + seconds
+    first = random.randrange(SEEDS, FURTHER)
+    while time.monotonic() < until:
+        check(report, pool, first, first + PART * os.cpu_count() - 1)
+        first += PART * os.cpu_count()
+
+
 def main():
-    seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 10000
+    seconds = int(os.environ.get('FUZZ_SECONDS') or 0)
     report = tap.Report()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        parts = [pool.submit(run, first, min(first + PART - 1, seeds)) for first in range(1, seeds + 1, PART)]
-        for number, part in enumerate(parts):
-            passed, said = part.result()
-            first = 1 + number * PART
-            report.check(not said, f'the promises hold from seed {first} to {min(first + PART - 1, seeds)}',
-                         f'{passed} seeds passed\n{said}')
+        if seconds:
+            search(report, pool, seconds)
+        else:
+            check(report, pool, 1, int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS)
     report.end()
 
 

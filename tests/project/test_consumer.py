@@ -2,7 +2,7 @@
 """
 takt in other people's builds: as a Meson subproject, and installed into a prefix and found by pkg-config, linked
 shared and static, from C and from C++. A worker is built outside the source tree as docs/workers.md says, and does a
-job. It is whether they find and link it, so nothing is optimized. What was installed is uninstalled without a rest.
+job. It is whether they find and link it, so nothing is optimized, and nothing is there for a debugger. What was installed is uninstalled without a rest.
 """
 
 import json
@@ -19,6 +19,8 @@ import tap  # noqa: E402
 
 BESIDE = ['doctor', 'simulate']
 
+QUICKLY = ['-Doptimization=0', '-Ddebug=false']
+
 CC = os.environ.get('CC', 'cc').split()
 CXX = os.environ.get('CXX', 'c++').split()
 
@@ -30,7 +32,7 @@ def as_subproject(report, source, consumer, scratch):
     (project / 'subprojects' / 'takt').symlink_to(source)
     build = scratch / 'subproject-build'
     if report.command("dependency('takt') finds the subproject",
-                      ['meson', 'setup', '--wrap-mode=forcefallback', '-Doptimization=0', build, project]):
+                      ['meson', 'setup', '--wrap-mode=forcefallback', *QUICKLY, build, project]):
         report.command('a program builds and runs with the subproject', ['meson', 'test', '-C', build])
 
 
@@ -38,7 +40,7 @@ def installed(report, source, prefix, scratch):
     """Installs into the prefix and returns the environment in which it is found."""
     build = scratch / 'installed-build'
     if not report.command('configures for a prefix', ['meson', 'setup', f'--prefix={prefix}', '-Dlibdir=lib',
-                                                      '-Dtests=disabled', '-Doptimization=0', build, source]):
+                                                      '-Dtests=disabled', *QUICKLY, build, source]):
         return None
     if not report.command('installs', ['meson', 'install', '-C', build]):
         return None
