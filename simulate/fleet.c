@@ -180,6 +180,7 @@ int takt_fleet_open(takt_fleet *fleet, const takt_limit *limit, int workers, int
                           .happen = {.pass = takt_sim_worker_pass,
                                      .wake = takt_sim_worker_wake,
                                      .hint = takt_sim_worker_hint,
+                                     .inner_wake = takt_sim_worker_inner_wake,
                                      .inner_hint = takt_sim_worker_inner_hint},
                           .delay_min_us = 100,
                           .delay_max_us = 2000,

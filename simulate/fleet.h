@@ -28,7 +28,7 @@ typedef struct takt_sim_events {
 
 /* Of worker.c: what can happen to a worker. */
 typedef struct takt_sim_happenings {
-    takt_sim_happen pass, wake, hint, inner_hint;
+    takt_sim_happen pass, wake, hint, inner_wake, inner_hint;
 } takt_sim_happenings;
 
 #define TAKT_FLEET_NODES_MAX   4

@@ -124,6 +124,17 @@ static void tell(takt_fleet_worker *worker, int ledger, takt_sim_happen happen)
         planned->ledger = ledger;
 }
 
+static void tell_of_inner(takt_fleet_worker *worker, const takt_limit *limit, const char *key,
+                          takt_sim_happen happen)
+{
+    takt_sim_event *planned = takt_sim_plan(worker, draw_arrival(worker), happen);
+
+    if (!planned)
+        return;
+    planned->data = (void *)limit;
+    strcpy(planned->key, key);
+}
+
 /* News reach all workers but the one that claims. */
 static void send_news(takt_fleet *fleet, int ledger, uint64_t claimer)
 {
@@ -142,28 +153,29 @@ static void send_inner_news(takt_fleet *fleet, const takt_sim_exchange *exchange
 {
     for (int w = 0; w < fleet->worker_count; w++) {
         takt_fleet_worker *worker = &fleet->workers[w];
-        takt_sim_event *planned;
-        if (worker->name == exchange->name)
-            continue;
-        planned = takt_sim_plan(worker, draw_arrival(worker), fleet->happen.inner_hint);
-        if (!planned)
-            return;
-        planned->data = (void *)exchange->call.limit;
-        strcpy(planned->key, exchange->call.key);
+        if (worker->name != exchange->name)
+            tell_of_inner(worker, exchange->call.limit, exchange->call.key,
+                          fleet->happen.inner_hint);
     }
 }
 
-static void send_wakes(takt_fleet *fleet, int ledger, const takt_award *award)
+static void send_wakes(takt_fleet *fleet, const takt_sim_exchange *exchange,
+                       const takt_award *award)
 {
     for (int i = 0; i < award->wake_count; i++)
         for (int w = 0; w < fleet->worker_count; w++) {
             takt_fleet_worker *worker = &fleet->workers[w];
-            int copies;
+            int copies, level = award->wake_levels[i];
             if (worker->name != award->wakes[i] ||
                 takt_random_below(&fleet->random, 1000) < fleet->wakes_lost_per_mille)
                 continue;
-            for (copies = draw_copies(worker); copies > 0; copies--, fleet->wakes++)
-                tell(worker, ledger, fleet->happen.wake);
+            for (copies = draw_copies(worker); copies > 0; copies--, fleet->wakes++) {
+                if (level == 0)
+                    tell(worker, exchange->ledger, fleet->happen.wake);
+                else
+                    tell_of_inner(worker, exchange->call.inner[level - 1].limit,
+                                  exchange->inner_keys[level - 1], fleet->happen.inner_wake);
+            }
         }
 }
 
@@ -173,7 +185,7 @@ static void tell_others(takt_fleet *fleet, const takt_sim_exchange *exchange,
     fleet->claims++;
     if (fleet->on_award)
         fleet->on_award(fleet, exchange->name, &exchange->claim, award);
-    send_wakes(fleet, exchange->ledger, award);
+    send_wakes(fleet, exchange, award);
     if (award->news)
         send_news(fleet, exchange->ledger, exchange->name);
 }

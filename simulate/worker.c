@@ -180,7 +180,7 @@ static void tell_queue(const takt_sim_event *event, void (*tell)(takt_scheduler 
 void takt_sim_worker_wake(takt_fleet *fleet, takt_sim_event *event)
 {
     (void)fleet;
-    tell_queue(event, takt_claims_nudge);
+    tell_queue(event, takt_claims_wake);
 }
 
 void takt_sim_worker_hint(takt_fleet *fleet, takt_sim_event *event)
@@ -189,19 +189,35 @@ void takt_sim_worker_hint(takt_fleet *fleet, takt_sim_event *event)
     tell_queue(event, takt_claims_hint);
 }
 
-void takt_sim_worker_inner_hint(takt_fleet *fleet, takt_sim_event *event)
+static void tell_nested(const takt_sim_event *event, void (*tell)(takt_scheduler *, takt_queue *))
 {
     takt_scheduler *scheduler = &event->worker->scheduler;
     takt_queue *queue = NULL;
 
-    (void)fleet;
     if (takt_sim_is_for_dead(event) || event->worker->cut)
         return;
     while ((queue = takt_nest_next(scheduler, event->data, event->key, queue)) != NULL) {
-        takt_order_unpark(scheduler, queue);
-        takt_claims_hint(scheduler, queue);
+        tell(scheduler, queue);
         takt_sim_ask_pass(event->worker);
     }
+}
+
+void takt_sim_worker_inner_wake(takt_fleet *fleet, takt_sim_event *event)
+{
+    (void)fleet;
+    tell_nested(event, takt_claims_wake_inner);
+}
+
+static void hint(takt_scheduler *scheduler, takt_queue *queue)
+{
+    takt_order_unpark(scheduler, queue);
+    takt_claims_hint(scheduler, queue);
+}
+
+void takt_sim_worker_inner_hint(takt_fleet *fleet, takt_sim_event *event)
+{
+    (void)fleet;
+    tell_nested(event, hint);
 }
 
 /* ---- passes ---------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 void takt_sim_worker_pass(takt_fleet *fleet, takt_sim_event *event);
 void takt_sim_worker_wake(takt_fleet *fleet, takt_sim_event *event);
 void takt_sim_worker_hint(takt_fleet *fleet, takt_sim_event *event);
+void takt_sim_worker_inner_wake(takt_fleet *fleet, takt_sim_event *event);
 void takt_sim_worker_inner_hint(takt_fleet *fleet, takt_sim_event *event);
 
 /* A call of the worker's to a ledger, with the done() of its kind, to be filled in and sent. NULL:

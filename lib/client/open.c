@@ -67,9 +67,11 @@ static void store_wake(void *data, const char *name, const char *key)
     takt_queue *queue = NULL;
 
     while (limit && (queue = takt_registry_next(&client->scheduler, limit, key, queue))) {
-        if (queue->turn && queue->awarded.in_line == 0)
-            continue;
-        takt_claims_nudge(&client->scheduler, queue);
+        takt_claims_wake(&client->scheduler, queue);
+        takt_client_ask(client);
+    }
+    while (limit && (queue = takt_nest_next(&client->scheduler, limit, key, queue))) {
+        takt_claims_wake_inner(&client->scheduler, queue);
         takt_client_ask(client);
     }
 }

@@ -6,6 +6,7 @@
 #include "base/integers.h"
 #include "core/holders.h"
 #include "core/inner.h"
+#include "core/inner_permits.h"
 #include "core/line.h"
 #include "core/tenants.h"
 #include "core/wakes.h"
@@ -24,7 +25,8 @@ void takt_award_begin(const takt_ledger *ledger, int64_t now_us, const takt_clai
     award->wake_count = 0;
     award->uncontended = award->news = award->taken = award->parked = false;
     award->run_count = 0;
-    award->stale = takt_line_is_stale(ledger, claim) || takt_holders_is_stale(ledger, claim);
+    award->stale = takt_line_is_stale(ledger, claim) || takt_holders_is_stale(ledger, claim) ||
+                   takt_inner_permits_stale(ledger, claim);
 }
 
 /* How many of the numbers from `next_us` on are for permits that the worker hands on within itself,
@@ -33,25 +35,29 @@ void takt_award_begin(const takt_ledger *ledger, int64_t now_us, const takt_clai
 static int64_t count_reuses(const takt_ledger *ledger, int64_t now_us, int64_t next_us,
                             const takt_award *award)
 {
-    if (ledger->numbers->rule_count > 0 || award->least_urgent >= 0)
+    if (ledger->numbers->rule_count > 0 || ledger->inner_count > 0 || award->least_urgent >= 0)
         return 0;
     return takt_max(takt_min(TAKT_REUSES, now_us + TAKT_REUSES_AHEAD_US - next_us), 0);
 }
 
-/* Numbers the permits given, and the permits handed on. The numbers grow with the clock, also when
- * the ledger was forgotten in between. */
+/* Numbers the permits given, and the permits handed on. */
 static void number(takt_ledger *ledger, int64_t now_us, takt_award *award)
 {
-    int64_t given = 0;
+    int64_t given = 0, inner_fence;
 
     for (int i = 0; i < award->run_count; i++)
         given += award->runs[i].count;
     award->holding += given;
-    if (award->holding == 0 || ledger->numbers->concurrency == 0)
+    if (award->holding == 0)
         return;
-    award->fence = ledger->fence < now_us ? now_us : ledger->fence + 1;
-    award->reuses = count_reuses(ledger, now_us, award->fence + given, award);
-    ledger->fence = award->fence + given + award->reuses - 1;
+    inner_fence = takt_inner_permits_number(ledger, now_us, given);
+    if (ledger->numbers->concurrency > 0) {
+        award->fence = takt_holders_next_fence(ledger, now_us);
+        award->reuses = count_reuses(ledger, now_us, award->fence + given, award);
+        ledger->fence = award->fence + given + award->reuses - 1;
+    }
+    if (inner_fence > 0)
+        award->fence = inner_fence;
 }
 
 /* The places in line of one priority, without those set aside. */
@@ -75,7 +81,7 @@ static rank count_rank(const takt_ledger *ledger, int at)
 
 /* Wakes the workers that lack a permit and would get one now, after those before them have taken
  * theirs. A worker that is woken without need would wake the next one without need. */
-static void wake(const takt_ledger *ledger, uint64_t claimer, takt_award *award)
+static void wake_plain(const takt_ledger *ledger, uint64_t claimer, int level, takt_award *award)
 {
     int64_t left = takt_holders_free(ledger), share = 0, before = 0;
     rank all = {0, 0};
@@ -97,8 +103,16 @@ static void wake(const takt_ledger *ledger, uint64_t claimer, takt_award *award)
         if (left <= (kept < others ? kept : others))
             return;
         if (place->lacking && place->worker != claimer)
-            takt_wakes_add(award, place);
+            takt_wakes_add(award, place, level);
     }
+}
+
+static void wake(const takt_ledger *ledger, uint64_t claimer, int level, takt_award *award)
+{
+    if (ledger->numbers->concurrency > 0 && ledger->tenant_count > 0)
+        takt_tenants_wake(ledger, claimer, level, award);
+    else if (ledger->numbers->concurrency > 0)
+        wake_plain(ledger, claimer, level, award);
 }
 
 takt_amounts takt_claim_least(const takt_claim *claim, const takt_numbers *numbers)
@@ -125,10 +139,9 @@ void takt_award_end(takt_ledger *ledger, int64_t now_us, const takt_claim *claim
     int64_t from_us = award->blocked_until_us > now_us ? award->blocked_until_us : now_us;
 
     number(ledger, now_us, award);
-    if (ledger->numbers->concurrency > 0 && ledger->tenant_count > 0)
-        takt_tenants_wake(ledger, claim->worker, award);
-    else if (ledger->numbers->concurrency > 0)
-        wake(ledger, claim->worker, award);
+    wake(ledger, claim->worker, 0, award);
+    for (int i = 0; i < ledger->inner_count; i++)
+        wake(ledger->inner[i], claim->worker, i + 1, award);
     award->next_slot_at_us =
         takt_max(award->next_slot_at_us,
                  takt_inner_next(ledger, from_us, takt_claim_least(claim, ledger->numbers)));

@@ -66,7 +66,7 @@ static void set(takt_ledger *ledger, int64_t now_us, int at, const takt_claim *c
         ledger->holder_count--;
     }
     if (held > 0) {
-        int64_t expires_at_us = now_us + ledger->numbers->lease_us;
+        int64_t expires_at_us = now_us + takt_max(ledger->numbers->lease_us, ledger->lease_min_us);
         *here = (takt_holder){claim->worker, claim->seq, held, expires_at_us};
         if (ledger->leased_until_us < expires_at_us)
             ledger->leased_until_us = expires_at_us;
@@ -75,18 +75,26 @@ static void set(takt_ledger *ledger, int64_t now_us, int at, const takt_claim *c
     }
 }
 
+int64_t takt_holders_accepted(const takt_ledger *ledger, const takt_claim *claim, int64_t holding)
+{
+    int64_t known = held_at(ledger, find(ledger, claim->worker), claim->worker);
+    int64_t unheld = takt_holders_free(ledger); /* TAKT_NEVER without permits */
+
+    return holding > known && holding - known > unheld ? known + unheld : holding;
+}
+
 int64_t takt_holders_state(takt_ledger *ledger, int64_t now_us, const takt_claim *claim)
 {
-    int at = find(ledger, claim->worker);
-    int64_t known = held_at(ledger, at, claim->worker), held = claim->holding;
-    int64_t unheld = takt_holders_free(ledger);
+    int64_t held = takt_holders_accepted(ledger, claim, claim->holding);
 
-    if (ledger->numbers->concurrency == 0)
-        return held;
-    if (held > known && held - known > unheld)
-        held = known + unheld;
-    set(ledger, now_us, at, claim, held);
+    takt_holders_record(ledger, now_us, claim, held);
     return held;
+}
+
+void takt_holders_record(takt_ledger *ledger, int64_t now_us, const takt_claim *claim, int64_t held)
+{
+    if (ledger->numbers->concurrency > 0)
+        set(ledger, now_us, find(ledger, claim->worker), claim, held);
 }
 
 void takt_holders_give(takt_ledger *ledger, int64_t now_us, const takt_claim *claim, int64_t count)
@@ -94,6 +102,11 @@ void takt_holders_give(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
     int at = find(ledger, claim->worker);
 
     set(ledger, now_us, at, claim, held_at(ledger, at, claim->worker) + count);
+}
+
+int64_t takt_holders_next_fence(const takt_ledger *ledger, int64_t now_us)
+{
+    return ledger->fence < now_us ? now_us : ledger->fence + 1;
 }
 
 int64_t takt_holders_over_at(const takt_ledger *ledger, int64_t until_us)

@@ -20,11 +20,22 @@ int64_t takt_holders_held(const takt_ledger *ledger);
 /* The number of free permits; TAKT_NEVER: their number is not limited. */
 int64_t takt_holders_free(const takt_ledger *ledger);
 
+/* How many of that many permits the ledger would record for the claim's worker. */
+int64_t takt_holders_accepted(const takt_ledger *ledger, const takt_claim *claim, int64_t holding);
+
 /* A worker states what it holds.  Returns the number that is recorded, which may be lower. */
 int64_t takt_holders_state(takt_ledger *ledger, int64_t now_us, const takt_claim *claim);
 
+/* Records that number, as far as there are permits. */
+void takt_holders_record(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
+                         int64_t held);
+
 /* Gives the worker so many more permits. */
 void takt_holders_give(takt_ledger *ledger, int64_t now_us, const takt_claim *claim, int64_t count);
+
+/* The next fencing number. The numbers grow with the clock, also when the ledger was forgotten in
+ * between. */
+int64_t takt_holders_next_fence(const takt_ledger *ledger, int64_t now_us);
 
 /* The first instant at which the end of a lease frees a permit, unless its worker claims before;
  * TAKT_NEVER: not before `until_us`. */

@@ -65,10 +65,11 @@ bool takt_inner_cap(const takt_ledger *ledger, int64_t now_us, takt_place *place
         takt_amounts room =
             takt_numbers_room(at.inner->numbers, &at.inner->state,
                               takt_max(now_us, at.inner->blocked_until_us), until_us);
-        takt_amounts ahead = takt_inner_ahead(at.inner, now_us, place, within);
+        int64_t permits;
+        takt_amounts ahead = takt_inner_ahead(at.inner, now_us, place, within, &permits);
         int64_t tokens = takt_max(room.of[TAKT_UNIT_TOKENS] - ahead.of[TAKT_UNIT_TOKENS], 0);
         int64_t requests = room.of[TAKT_UNIT_REQUESTS] - ahead.of[TAKT_UNIT_REQUESTS];
-        able = takt_min(able, takt_min(requests, tokens / place->need));
+        able = takt_min(takt_min(able, permits), takt_min(requests, tokens / place->need));
         place->wanting = takt_min(place->wanting, tokens);
         within.of[TAKT_UNIT_TOKENS] = takt_min(within.of[TAKT_UNIT_TOKENS], tokens);
         within.of[TAKT_UNIT_REQUESTS] = takt_max(able, 0);

@@ -8,9 +8,9 @@
  * What conforms at an instant conforms later as well, so one round over the levels is enough.
  *
  * A place wants no more than its inner rules give soon, beside what it leaves to the places before
- * it in its inner lines: within two lookaheads, or until the next window of an outermost ledger that
- * gives all at once.  The rest of its waiters is held back, and others leave no room for them.  A
- * claim whose inner rules give nothing soon does not stand in line (takt_award.parked).
+ * it in its inner lines: within two lookaheads, or until the next window of an outermost ledger
+ * that gives all at once.  The rest of its waiters is held back, and others leave no room for them.
+ * A claim whose inner rules give nothing soon does not stand in line (takt_award.parked).
  *
  * If the inner rules are due later than the outermost one, the slots in between are not lost: they
  * become gaps (gaps.h).

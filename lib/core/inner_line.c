@@ -4,6 +4,7 @@
 #include "core/inner_line.h"
 
 #include "base/integers.h"
+#include "core/holders.h"
 #include "core/line.h"
 #include "core/tenants.h"
 #include "core/view.h"
@@ -19,6 +20,7 @@ void takt_inner_tidy(takt_ledger *ledger, int64_t now_us)
     for (int i = 0; i < ledger->inner_count; i++) {
         takt_ledger *inner = ledger->inner[i];
         takt_ledger_tidy_rules(inner, now_us);
+        takt_holders_tidy(inner, now_us);
         if (inner->tenant_count == 0)
             continue;
         takt_line_tidy(inner, now_us);
@@ -47,8 +49,7 @@ void takt_inner_stand(takt_ledger *ledger, int64_t now_us, const takt_claim *cla
     }
 }
 
-/* The place's index in the line of an inner ledger; -1: it takes no turns there. */
-static int index_of(const takt_ledger *inner, const takt_place *place)
+int takt_inner_index(const takt_ledger *inner, const takt_place *place)
 {
     return inner->tenant_count > 0 ? takt_line_find(inner, place->worker, place->priority) : -1;
 }
@@ -63,18 +64,26 @@ static bool is_contested(const takt_ledger *inner, int at)
 }
 
 takt_amounts takt_inner_ahead(takt_ledger *inner, int64_t now_us, const takt_place *place,
-                              takt_amounts able)
+                              takt_amounts able, int64_t *permits)
 {
-    int at = index_of(inner, place);
+    int at = takt_inner_index(inner, place);
     takt_place *own;
+    takt_view v;
 
+    *permits = takt_holders_free(inner);
     if (at < 0)
         return (takt_amounts){{0}};
     own = &inner->line[at];
     own->wanting = takt_min(own->wanting, able.of[TAKT_UNIT_TOKENS]);
     own->held_back = takt_max(own->waiting - able.of[TAKT_UNIT_REQUESTS], 0);
     own->aside = able.of[TAKT_UNIT_REQUESTS] <= 0;
-    return own->aside ? (takt_amounts){{0}} : takt_view_of(inner, now_us, at, false).ahead;
+    own->lacking = false;
+    if (own->aside)
+        return (takt_amounts){{0}};
+    v = takt_view_of(inner, now_us, at, false);
+    *permits = v.permits;
+    own->lacking = v.permits <= 0;
+    return v.ahead;
 }
 
 /* What a turn leaves to the place in one line. */
@@ -87,6 +96,8 @@ static void look(const takt_ledger *inner, int64_t now_us, int64_t till_us, int 
                                           takt_max(now_us, inner->blocked_until_us), till_us);
 
     turn->shares[i] = v.shares;
+    turn->permits = takt_min(turn->permits, v.permits);
+    turn->permit_shares[i] = v.permit_share;
     TAKT_EACH_UNIT(unit, takt_view_units(inner))
     {
         int64_t need = takt_line_need(place, unit), share = v.share.of[unit];
@@ -101,13 +112,15 @@ static void look(const takt_ledger *inner, int64_t now_us, int64_t till_us, int 
 takt_inner_turn takt_inner_turn_of(const takt_ledger *ledger, int64_t now_us,
                                    const takt_place *place)
 {
-    takt_inner_turn turn = {.left = {{TAKT_ROOM_MAX, TAKT_ROOM_MAX}}};
+    takt_inner_turn turn = {.left = {{TAKT_ROOM_MAX, TAKT_ROOM_MAX}}, .permits = TAKT_NEVER};
 
     for (int i = 0; i < ledger->inner_count; i++) {
-        turn.at[i] = index_of(ledger->inner[i], place);
+        turn.at[i] = takt_inner_index(ledger->inner[i], place);
         if (turn.at[i] >= 0)
             look(ledger->inner[i], now_us, now_us + ledger->numbers->lookahead_us, turn.at[i],
                  &turn, i);
+        else
+            turn.permits = takt_min(turn.permits, takt_holders_free(ledger->inner[i]));
     }
     return turn;
 }
@@ -127,6 +140,9 @@ void takt_inner_served(takt_ledger *ledger, const takt_place *place, const takt_
         own->need = place->need;
         TAKT_EACH_UNIT(unit, takt_view_units(inner))
         used = takt_max(used, takt_ceil_div(given.of[unit], turn->usable[i].of[unit]));
+        if (inner->numbers->concurrency > 0)
+            used =
+                takt_max(used, takt_ceil_div(given.of[TAKT_UNIT_REQUESTS], turn->permit_shares[i]));
         takt_tenants_charge(inner, turn->at[i], given.of[TAKT_UNIT_TOKENS]);
         if (given.of[TAKT_UNIT_TOKENS] > 0)
             own->left = takt_max(turn->shares[i] - used, 0);
@@ -144,7 +160,7 @@ int64_t takt_inner_turn_from(const takt_ledger *ledger, int64_t now_us, const ta
 
     for (int i = 0; i < ledger->inner_count; i++) {
         const takt_ledger *inner = ledger->inner[i];
-        int at = index_of(inner, place);
+        int at = takt_inner_index(inner, place);
         takt_view v;
         if (at < 0 || inner->line[at].aside || !is_contested(inner, at))
             continue;
@@ -160,7 +176,7 @@ void takt_inner_plan(takt_ledger *ledger, int64_t now_us, const takt_place *plac
 {
     again_at_us = takt_min(takt_max(again_at_us, now_us), now_us + TAKT_PARKED_MAX_US);
     for (int i = 0; i < ledger->inner_count; i++) {
-        int at = index_of(ledger->inner[i], place);
+        int at = takt_inner_index(ledger->inner[i], place);
         if (at < 0)
             continue;
         ledger->inner[i]->line[at].again_at_us = again_at_us;

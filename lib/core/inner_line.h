@@ -20,13 +20,18 @@
 /* What a place's turns leave to it now, in all inner lines. */
 typedef struct takt_inner_turn {
     takt_amounts left;                   /* tokens and requests */
+    int64_t permits;                     /* of every level that has any */
     int at[TAKT_INNER_MAX];              /* its place in each line; -1: it has none */
     int64_t shares[TAKT_INNER_MAX];      /* of its turn there */
     takt_amounts usable[TAKT_INNER_MAX]; /* what it can use of each of these shares */
+    int64_t permit_shares[TAKT_INNER_MAX];
 } takt_inner_turn;
 
 /* The changes that only time brings. */
 void takt_inner_tidy(takt_ledger *ledger, int64_t now_us);
+
+/* The place's index in the line of an inner ledger; -1: it takes no turns there. */
+int takt_inner_index(const takt_ledger *inner, const takt_place *place);
 
 /* The worker's places become what its claim says: `told` has one for each priority, which wants
  * nothing if the worker has no waiters of it. */
@@ -35,9 +40,9 @@ void takt_inner_stand(takt_ledger *ledger, int64_t now_us, const takt_claim *cla
 
 /* The ledgers within an inner one give a place so many tokens and requests soon: in the line of the
  * inner one others leave no more to it, and do not wait for it if that is nothing.  Returns what it
- * leaves to the places before it. */
+ * leaves to the places before it, and in *permits what these leave to it. */
 takt_amounts takt_inner_ahead(takt_ledger *inner, int64_t now_us, const takt_place *place,
-                              takt_amounts able);
+                              takt_amounts able, int64_t *permits);
 
 takt_inner_turn takt_inner_turn_of(const takt_ledger *ledger, int64_t now_us,
                                    const takt_place *place);

@@ -113,13 +113,15 @@ typedef struct takt_award {
      * dropped */
     int wake_count;
     uint64_t wakes[TAKT_WAKES_MAX];
+    int8_t
+        wake_levels[TAKT_WAKES_MAX]; /* for which ledger: 0 the claim's own, i its inner[i - 1] */
     /* all workers should claim now: the first in line left without the room that was left to it, or
      * more urgent work needs their next slots */
     bool news;
     int least_urgent; /* priority of the last in line of the other workers; -1: no other waits */
     bool taken;       /* the claim's offer is no longer the worker's */
-    /* It does not stand in line, and claims again at claim_again_at_us: its inner limits let none of
-     * its waiters start within two lookaheads, or too many tenants wait. */
+    /* It does not stand in line, and claims again at claim_again_at_us: its inner limits let none
+     * of its waiters start within two lookaheads, or too many tenants wait. */
     bool parked;
     /* a hint for the next claim: the store's shorter way, if it has one, would have been enough */
     bool uncontended;
@@ -258,7 +260,8 @@ typedef struct takt_ledger {
     int64_t leased_until_us; /* no lease ends later; 0: no permit is held */
     takt_holder *holders;    /* sorted by worker; the caller's memory */
     int holder_count;
-    int holder_capacity; /* before a claim or a try at least holder_count + 1, with concurrency */
+    int holder_capacity;  /* before a claim or a try at least holder_count + 1, with concurrency */
+    int64_t lease_min_us; /* of what is given now, if the numbers' lease is shorter */
 } takt_ledger;
 
 /* Sets up a ledger that has never been used, except `line`, `holders`, `tenants` and their

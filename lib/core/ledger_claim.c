@@ -14,6 +14,7 @@
 #include "core/holders.h"
 #include "core/inner.h"
 #include "core/inner_line.h"
+#include "core/inner_permits.h"
 #include "core/line.h"
 #include "core/meter.h"
 #include "core/offers.h"
@@ -132,12 +133,14 @@ static takt_amounts serve(takt_ledger *ledger, int64_t now_us, int at, const tak
     int64_t near_us = takt_offers_are_awaited(ledger, now_us, me)
                           ? now_us + ledger->numbers->lookahead_us / TAKT_OFFERS_NEAR
                           : till_us;
-    int64_t slots = 0, used = 0;
+    int64_t slots = 0, used = 0, permits = v.permits;
 
     TAKT_EACH_UNIT(unit, units)
     first.of[unit] = takt_line_need(me, unit);
-    if (ledger->inner_count > 0)
+    if (ledger->inner_count > 0) {
         inner = takt_inner_turn_of(ledger, now_us, me);
+        permits = takt_min(permits, inner.permits);
+    }
     for (int i = 0; i < claim->want_count; i++) {
         const takt_want *want = &claim->wants[i];
         const takt_amounts one = takt_amounts_of(want->cost, want->more);
@@ -150,7 +153,7 @@ static takt_amounts serve(takt_ledger *ledger, int64_t now_us, int at, const tak
             handed = hand_on(ledger, from_us, want, award);
         me->wanting -= handed * want->cost;
         count = takt_min(want->count - handed, count_within(&left, &one, units));
-        count = takt_min(count, takt_max(v.permits - slots, 0));
+        count = takt_min(count, takt_max(permits - slots, 0));
         if (ledger->inner_count > 0)
             count = takt_min(count, count_within(&inner.left, &one, TAKT_UNIT_MORE));
         if (ledger->inner_count > 0 || ledger->gaps.count > 0)
@@ -181,6 +184,7 @@ static takt_amounts serve(takt_ledger *ledger, int64_t now_us, int at, const tak
         used = takt_max(used, takt_ceil_div(slots, v.permit_share));
         takt_holders_give(ledger, now_us, claim, slots);
     }
+    takt_inner_permits_give(ledger, now_us, claim, slots);
     end_serving(ledger, me, first, &v, given, used);
     if (ledger->inner_count > 0)
         takt_inner_served(ledger, me, &inner, (takt_amounts){{given.of[TAKT_UNIT_TOKENS], slots}});
@@ -251,6 +255,7 @@ static bool cap(takt_ledger *ledger, int64_t now_us, takt_place *place, int64_t 
     again_us = due_us == TAKT_NEVER ? now_us + TAKT_KEEPALIVE_US
                                     : takt_max(due_us - ledger->numbers->lookahead_us,
                                                takt_inner_turn_from(ledger, now_us, place));
+    again_us = takt_max(again_us, takt_inner_permits_again_at(ledger, now_us, place));
     takt_inner_plan(ledger, now_us, place, again_us);
     *parked_us = takt_min(*parked_us, again_us);
     return false;
@@ -451,7 +456,7 @@ static void hurry_first(const takt_ledger *ledger, int64_t now_us, const takt_cl
     again_us = takt_view_room_at(ledger, now_us, &ledger->line[at], &v, false);
     if (v.permits > 0 && ledger->line[at].again_at_us >
                              again_us + ledger->numbers->lookahead_us / TAKT_LOOKAHEAD_FRACTION)
-        takt_wakes_add(award, &ledger->line[at]);
+        takt_wakes_add(award, &ledger->line[at], 0);
 }
 
 void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
@@ -464,7 +469,8 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
     takt_inner_tidy(ledger, now_us);
     takt_award_begin(ledger, now_us, claim, award);
     if (!award->stale) {
-        award->holding = takt_holders_state(ledger, now_us, claim);
+        award->holding = ledger->inner_count > 0 ? takt_inner_permits_state(ledger, now_us, claim)
+                                                 : takt_holders_state(ledger, now_us, claim);
         if (claim->tenant || ledger->tenant_count > 0)
             stands = takt_tenants_join(ledger, now_us, claim, claim->tenant, claim->tenant_weight);
         if (!stands) {

@@ -108,7 +108,7 @@ static void drop(takt_ledger *ledger, const takt_claim *claim, int64_t over, tak
         over -= count;
         take_out(place, count);
         if (place->worker != claim->worker) {
-            takt_wakes_add(award, place);
+            takt_wakes_add(award, place, 0);
             if (place->waiting == 0)
                 takt_line_set_aside(ledger, place);
         } else {

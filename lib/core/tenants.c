@@ -498,7 +498,7 @@ int takt_tenants_first(const takt_ledger *ledger)
 
 /* ---- permits --------------------------------------------------------------------------------- */
 
-void takt_tenants_wake(const takt_ledger *ledger, uint64_t claimer, takt_award *award)
+void takt_tenants_wake(const takt_ledger *ledger, uint64_t claimer, int level, takt_award *award)
 {
     int64_t free = takt_holders_free(ledger), concurrency = ledger->numbers->concurrency;
     int64_t ahead[TAKT_TENANTS_MAX], before[TAKT_TENANTS_MAX], urgent = 0, same = 0;
@@ -531,7 +531,7 @@ void takt_tenants_wake(const takt_ledger *ledger, uint64_t claimer, takt_award *
             ahead[index] = left_to_others(ledger, index, TAKT_UNIT_TOKENS, concurrency, weights, 0);
         kept = takt_min(kept, mine->wanting.of[TAKT_UNIT_TOKENS] - place->wanting);
         if (free - urgent - ahead[index] > kept)
-            takt_wakes_add(award, place);
+            takt_wakes_add(award, place, level);
     }
 }
 

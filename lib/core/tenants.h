@@ -81,8 +81,8 @@ bool takt_tenants_precede(const takt_ledger *ledger, int i, int at);
 /* The first place that is not aside; line_count: none. */
 int takt_tenants_first(const takt_ledger *ledger);
 
-/* Wakes the workers that lack a permit and would get one now (award.h). */
-void takt_tenants_wake(const takt_ledger *ledger, uint64_t claimer, takt_award *award);
+/* Wakes the workers that lack a permit and would get one now (award.h).  `level`: wakes.h. */
+void takt_tenants_wake(const takt_ledger *ledger, uint64_t claimer, int level, takt_award *award);
 
 /* Tells up to `max` tenants that have waiters, each once; returns their number.  If no waiter names
  * a tenant, there is none. */

@@ -3,13 +3,15 @@
  */
 #include "core/wakes.h"
 
-void takt_wakes_add(takt_award *award, const takt_place *place)
+void takt_wakes_add(takt_award *award, const takt_place *place, int level)
 {
     uint64_t worker = place->client ? place->client : place->worker;
 
     for (int i = 0; i < award->wake_count; i++)
-        if (award->wakes[i] == worker)
+        if (award->wakes[i] == worker && award->wake_levels[i] == level)
             return;
-    if (award->wake_count < TAKT_WAKES_MAX)
-        award->wakes[award->wake_count++] = worker;
+    if (award->wake_count == TAKT_WAKES_MAX)
+        return;
+    award->wakes[award->wake_count] = worker;
+    award->wake_levels[award->wake_count++] = (int8_t)level;
 }

@@ -7,7 +7,8 @@
 
 #include "core/ledger.h"
 
-/* Names a place's worker once, if there is space. */
-void takt_wakes_add(takt_award *award, const takt_place *place);
+/* Names the worker of a place once, if there is space.  `level` says in whose line the place is, as
+ * takt_award.wake_levels does. */
+void takt_wakes_add(takt_award *award, const takt_place *place, int level);
 
 #endif

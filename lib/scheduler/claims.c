@@ -21,6 +21,24 @@ void takt_claims_nudge(takt_scheduler *scheduler, takt_queue *queue)
     takt_registry_touch(scheduler, queue);
 }
 
+void takt_claims_wake(takt_scheduler *scheduler, takt_queue *queue)
+{
+    if (!queue->turn)
+        queue->claims.nudged = true;
+    else if (queue->awarded.in_line != 0)
+        queue->claims.woken = true;
+    takt_registry_touch(scheduler, queue);
+}
+
+void takt_claims_wake_inner(takt_scheduler *scheduler, takt_queue *queue)
+{
+    if (takt_queue_is_covered(queue))
+        return;
+    takt_order_unpark(scheduler, queue);
+    queue->claims.woken = true;
+    takt_registry_touch(scheduler, queue);
+}
+
 void takt_claims_outdated(takt_scheduler *scheduler, takt_queue *queue)
 {
     queue->claims.outdated = true;
@@ -162,6 +180,8 @@ int64_t takt_claims_at(const takt_queue *queue, int64_t now_us)
             return takt_max(permits_us, queue->loss.not_before_us);
     } else if (queue->claims.nudged || has_lost_head(queue)) {
         at_us = now_us;
+    } else if (queue->claims.woken) {
+        at_us = takt_permits_woken_at(queue, now_us);
     } else if (queue->awarded.in_line == 0) {
         if (queue->in_hand.count > 0 && most_urgent(queue) >= queue->awarded.least_urgent)
             at_us = newly_at(queue);
@@ -189,7 +209,8 @@ static takt_offer make_offer(const takt_queue *queue, int64_t store_us)
     int64_t slots;
 
     if (queue->claims.hint != HINTED || queue->waiters.total == 0 || queue->in_hand.count == 0 ||
-        numbers->concurrency > 0 || takt_numbers_count_more(numbers) || most_urgent(queue) == 0)
+        takt_queue_has_permits(queue) || takt_numbers_count_more(numbers) ||
+        most_urgent(queue) == 0)
         return offer;
     slots = takt_amounts_least(takt_numbers_throughput(numbers, NULL, numbers->lookahead_us));
     offer.slot_us = takt_slots_from(&queue->in_hand, from_us, &offer.cost);
@@ -253,7 +274,8 @@ takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_cla
         queue->claims.dear ? takt_claim_least(claim, queue->numbers) : takt_amounts_of_cost(1);
     queue->claims.in_flight = true;
     queue->server->in_flight++;
-    queue->claims.nudged = queue->claims.tried = queue->claims.outdated = false;
+    queue->claims.nudged = queue->claims.woken = false;
+    queue->claims.tried = queue->claims.outdated = false;
     if (queue->claims.hint == HINTED)
         queue->claims.hint = HINT_CLAIMED;
     queue->claims.sent_at_us = now_us;
@@ -303,7 +325,7 @@ void takt_claims_tried(takt_scheduler *scheduler, takt_queue *queue, const takt_
         return;
     }
     takt_permits_awarded(scheduler, queue, award, sent_us);
-    if (!permit || award->run_count == 0 || queue->numbers->concurrency == 0)
+    if (!permit || award->run_count == 0 || !takt_queue_has_permits(queue))
         return;
     takt_waiter_take(queue, permit, award->fence);
     if (permit->hold_count == 1)

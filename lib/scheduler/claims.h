@@ -14,6 +14,13 @@
 /* A permit may have become free for this queue. */
 void takt_claims_nudge(takt_scheduler *scheduler, takt_queue *queue);
 
+/* An award names this worker: the queue may have a permit.  Among tenants only those that stand in
+ * line claim. */
+void takt_claims_wake(takt_scheduler *scheduler, takt_queue *queue);
+
+/* The same of an inner limit of nested work, which may be parked. */
+void takt_claims_wake_inner(takt_scheduler *scheduler, takt_queue *queue);
+
 /* The queue's ledger uses newer numbers than ours.  Only a claim's answer brings them, so the next
  * pass claims even if nothing waits. */
 void takt_claims_outdated(takt_scheduler *scheduler, takt_queue *queue);

@@ -30,8 +30,7 @@ static bool suits(const takt_limit *limit, bool outermost)
     if (limit->mode != TAKT_MODE_ENFORCE || limit->access != TAKT_ACCESS_LIMITED ||
         takt_numbers_count_more(numbers))
         return false;
-    return outermost || (numbers->rule_count > 0 && numbers->concurrency == 0 &&
-                         numbers->max_waiting == 0 && limit->fair == TAKT_FAIR_WORKER);
+    return outermost || (numbers->max_waiting == 0 && limit->fair == TAKT_FAIR_WORKER);
 }
 
 int32_t takt_chain_cost(const takt_chain *chain)

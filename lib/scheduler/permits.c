@@ -147,7 +147,7 @@ void takt_permits_part(takt_scheduler *scheduler)
 
 int64_t takt_permits_mark_told(takt_queue *queue)
 {
-    if (queue->numbers->concurrency > 0 || queue->holding.told > 0)
+    if (takt_queue_has_permits(queue) || queue->holding.told > 0)
         queue->holding.told = in_use(queue);
     return queue->holding.told;
 }
@@ -165,10 +165,10 @@ void takt_permits_awarded(takt_scheduler *scheduler, takt_queue *queue, const ta
                           int64_t sent_us)
 {
     takt_holding *holding = &queue->holding;
-    int64_t lease_us = queue->numbers->lease_us, given;
+    int64_t lease_us = takt_queue_lease(queue), given;
 
     holding->unsure = false;
-    if (queue->numbers->concurrency == 0) {
+    if (!takt_queue_has_permits(queue)) {
         holding->told = 0;
         return;
     }
@@ -184,9 +184,16 @@ void takt_permits_awarded(takt_scheduler *scheduler, takt_queue *queue, const ta
 void takt_permits_failed(const takt_scheduler *scheduler, takt_queue *queue)
 {
     /* when closing, the call is not repeated: the lease ends by itself */
-    queue->holding.unsure = !scheduler->all_left && queue->numbers->concurrency > 0;
+    queue->holding.unsure = !scheduler->all_left && takt_queue_has_permits(queue);
     if (scheduler->all_left)
         queue->holding.told = 0;
+}
+
+int64_t takt_permits_woken_at(const takt_queue *queue, int64_t now_us)
+{
+    int64_t pause_us = queue->numbers->lookahead_us / TAKT_LOOKAHEAD_FRACTION_FIRST;
+
+    return takt_max(now_us, queue->claims.sent_at_us + pause_us);
 }
 
 int64_t takt_permits_claim_at(const takt_queue *queue, int64_t now_us)
@@ -196,9 +203,11 @@ int64_t takt_permits_claim_at(const takt_queue *queue, int64_t now_us)
     /* a holder that is woken hears what has become of its permits */
     if (queue->holding.unsure || told > used || (queue->claims.nudged && told > 0))
         return now_us;
-    if (told == 0 && (used == 0 || queue->numbers->concurrency == 0))
+    if (queue->claims.woken && told > 0)
+        return takt_permits_woken_at(queue, now_us);
+    if (told == 0 && (used == 0 || !takt_queue_has_permits(queue)))
         return TAKT_NEVER;
-    return queue->claims.sent_at_us + queue->numbers->lease_us / 3;
+    return queue->claims.sent_at_us + takt_queue_lease(queue) / 3;
 }
 
 bool takt_permits_are_held(const takt_permit *permit, int64_t now_us)
@@ -207,7 +216,7 @@ bool takt_permits_are_held(const takt_permit *permit, int64_t now_us)
         const takt_queue *queue = permit->holds[i].queue;
         if (!queue)
             return false;
-        if (queue->numbers->concurrency > 0 && now_us >= queue->holding.leased_until_us)
+        if (takt_queue_has_permits(queue) && now_us >= queue->holding.leased_until_us)
             return false;
     }
     return true;

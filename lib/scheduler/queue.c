@@ -63,6 +63,27 @@ bool takt_queue_can_give(const takt_queue *queue, const takt_permit *permit)
            takt_numbers_can_give(queue->numbers, taken);
 }
 
+bool takt_queue_has_permits(const takt_queue *queue)
+{
+    bool has = queue->numbers->concurrency > 0;
+
+    for (int i = 0; queue->nest && i < queue->nest->count; i++)
+        has = has || queue->nest->inner[i].limit->numbers.concurrency > 0;
+    return has;
+}
+
+int64_t takt_queue_lease(const takt_queue *queue)
+{
+    int64_t lease_us = queue->numbers->concurrency > 0 ? queue->numbers->lease_us : TAKT_NEVER;
+
+    for (int i = 0; queue->nest && i < queue->nest->count; i++) {
+        const takt_numbers *numbers = &queue->nest->inner[i].limit->numbers;
+        if (numbers->concurrency > 0)
+            lease_us = takt_min(lease_us, numbers->lease_us);
+    }
+    return lease_us;
+}
+
 int64_t takt_queue_guard(const takt_queue *queue)
 {
     int64_t guard_us = takt_numbers_guard(queue->numbers);

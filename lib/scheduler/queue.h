@@ -73,6 +73,7 @@ typedef struct takt_claims {
     bool dear;              /* the claim had waiters that take more than one of a unit */
     bool in_flight;
     bool nudged;   /* a permit may have become free for us: claim */
+    bool woken;    /* for us, or for another queue of tenants that this worker has: claim soon */
     bool outdated; /* the ledger's numbers are newer than ours: claim */
     bool tried;    /* the last call was a try: a claim that is due comes next */
     /* Other than UNHINTED: slots in hand are held back. */
@@ -192,6 +193,10 @@ static inline const takt_numbers *takt_queue_stated(const takt_queue *queue)
 
 /* Whether a waiter can ever get its slot: the key's work is not refused, and no rule gives less. */
 bool takt_queue_can_give(const takt_queue *queue, const takt_permit *permit);
+
+/* Whether its work holds permits, of any of its limits; and the shortest lease of these. */
+bool takt_queue_has_permits(const takt_queue *queue);
+int64_t takt_queue_lease(const takt_queue *queue);
 
 /* How much later than its slot work may begin, by all limits of the queue; TAKT_NEVER: none has a
  * guard. */

@@ -35,7 +35,7 @@ static void refuse(takt_scheduler *scheduler, takt_queue *queue, takt_permit *pe
     int64_t after_us =
         takt_clock_local(&queue->server->clock, queue->awarded.next_slot_at_us) - now_us;
 
-    if (after_us <= 0 && queue->numbers->concurrency > 0)
+    if (after_us <= 0 && takt_queue_has_permits(queue))
         after_us = takt_max(queue->numbers->lookahead_us, 1);
     permit->retry_after_us = queue->server->clock.known ? takt_max(after_us, 0) : 0;
     takt_waiter_fire(scheduler, permit, status);
@@ -224,7 +224,7 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     refuse_excess(scheduler, queue, award->refused, received_us);
     takt_queue_count(queue);
     refuse_hopeless(scheduler, queue, received_us);
-    queue->awarded.left_few = award->least_urgent < 0 && queue->numbers->concurrency == 0 &&
+    queue->awarded.left_few = award->least_urgent < 0 && !takt_queue_has_permits(queue) &&
                               !queue->claims.dear &&
                               queue->waiters.total < 2 * queue->in_hand.count;
 }
@@ -277,7 +277,7 @@ static void fire_due(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
         permit->slot_at_us = slot_us;
         if (permit->outer_count > 0)
             takt_waiter_pass(queue, permit, slot_us);
-        if (queue->numbers->concurrency > 0)
+        if (takt_queue_has_permits(queue))
             takt_waiter_take(queue, permit, fence);
         takt_waiter_fire(scheduler, permit, 0);
     }
@@ -333,6 +333,8 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
     takt_order_review(scheduler, queue);
     served = takt_loss_serve(scheduler, queue, now_us, &alone_us);
     takt_unused_gather(scheduler, queue);
+    if (takt_permits_claim_at(queue, now_us) <= now_us) /* that claim states its waiters, too */
+        queue->awarded.parked_until_us = 0;
     takt_order_review(scheduler, queue);
     claim_us = served && takt_loss_asks(queue, now_us) ? now_us : takt_claims_at(queue, now_us);
     pass_us = takt_min(takt_min(first_deadline(queue), alone_us), takt_permits_lost_at(queue));

@@ -156,11 +156,14 @@ static bool open_part(takt_record_scratch *scratch, takt_record_part *parts, int
                       const takt_store_call *call)
 {
     takt_record_scratch *own = scratch_of(scratch, i);
+    const takt_numbers *numbers = i == 0 ? call->numbers : call->inner[i - 1].numbers;
 
     own->ledger.pages = parts[i].pages;
     own->ledger.inner_count = 0;
-    return open_ledger(own, i == 0 ? call->numbers : call->inner[i - 1].numbers, call,
-                       parts[i].text, parts[i].size, now_us, &parts[i].change);
+    if (!open_ledger(own, numbers, call, parts[i].text, parts[i].size, now_us, &parts[i].change))
+        return false;
+    own->ledger.lease_min_us = i > 0 && numbers->concurrency > 0 ? numbers->lease_us : 0;
+    return true;
 }
 
 static bool open_all(takt_record_scratch *scratch, takt_record_part *parts, int64_t now_us,

@@ -80,16 +80,19 @@ static void listen_as(takt_waker *waker, uint64_t worker)
     uv_unref((uv_handle_t *)&waker->poll);
 }
 
-static void send_to(int from, uint64_t worker, char kind, const takt_store_call *call)
+/* `level`: about which of the call's ledgers, as takt_award.wake_levels says. */
+static void send_to(int from, uint64_t worker, char kind, const takt_store_call *call, int level)
 {
     struct sockaddr_un address;
     socklen_t size = name_socket(&address, worker);
-    size_t limit_size = strlen(call->limit->name) + 1, key_size = strlen(call->key);
+    const takt_limit *limit = level > 0 ? call->inner[level - 1].limit : call->limit;
+    const char *key = level > 0 ? call->inner[level - 1].key : call->key;
+    size_t limit_size = strlen(limit->name) + 1, key_size = strlen(key);
     char message[MESSAGE_SIZE];
 
     message[0] = kind;
-    memcpy(message + 1, call->limit->name, limit_size);
-    memcpy(message + 1 + limit_size, call->key, key_size);
+    memcpy(message + 1, limit->name, limit_size);
+    memcpy(message + 1 + limit_size, key, key_size);
     (void)sendto(from, message, 1 + limit_size + key_size, MSG_DONTWAIT | MSG_NOSIGNAL,
                  (struct sockaddr *)&address, size);
 }
@@ -117,7 +120,7 @@ static void tell_all(const takt_waker *waker, const takt_store_call *call)
     while (sockets && from >= 0 && fgets(line, sizeof line, sockets)) {
         uint64_t worker = worker_in(line);
         if (worker != 0 && (waker->socket < 0 || worker != waker->worker))
-            send_to(from, worker, NEWS, call);
+            send_to(from, worker, NEWS, call, 0);
     }
     if (from >= 0)
         close(from);
@@ -145,7 +148,7 @@ void takt_waker_answered(takt_waker *waker, const takt_store_call *call)
     if (waker->socket < 0)
         listen_as(waker, call->claim->client ? call->claim->client : call->claim->worker);
     for (int i = 0; waker->socket >= 0 && i < call->award->wake_count; i++)
-        send_to(waker->socket, call->award->wakes[i], WAKE, call);
+        send_to(waker->socket, call->award->wakes[i], WAKE, call, call->award->wake_levels[i]);
 }
 
 static void on_closed(uv_handle_t *handle)

@@ -31,13 +31,17 @@ static void open_world(int kind)
 {
     static const char text[] =
         "limits:\n"
-        "  - {name: job, concurrency: 1, within: team}\n"
+        /* a bound of waiters: its levels are passed one after the other */
+        "  - {name: job, concurrency: 1, max_waiting: 100, within: team}\n"
         "  - {name: team, concurrency: 1, within: vendor}\n"
         "  - {name: vendor, concurrency: 1}\n"
         "  - {name: small, rules: [{rate: 1/h, burst: 5}], within: large}\n"
         "  - {name: large, rules: [{rate: 1/h, burst: 9}]}\n"
         "  - {name: day, rules: [{rate: 800/day, burst: 800}], within: whole}\n"
-        "  - {name: whole, rules: [{rate: 1/s}]}\n";
+        "  - {name: whole, rules: [{rate: 1/s}]}\n"
+        "  - {name: account, concurrency: 1, within: domain}\n"
+        "  - {name: domain, concurrency: 2, within: mails}\n"
+        "  - {name: mails, rules: [{rate: 1000/s, burst: 9}]}\n";
     takt_options options = {.store = url, .store_timeout_us = 60000000};
     takt_error error;
 
@@ -213,6 +217,49 @@ EACH_STORE(who_has_waited_inside_goes_on)
         cr_assert_eq(standing.held, 1, "level %d", i);
     }
     takt_release(&second);
+    close_world(*kind);
+}
+
+static void acquire_account(takt_client *client, takt_permit *permit, const char *account)
+{
+    takt_request request = TAKT_REQUEST("account");
+
+    request.key = account;
+    request.within_keys[0] = "d";
+    cr_assert_eq(takt_acquire(client, permit, &request, note), 0);
+}
+
+/* One claim decides about all levels: who waits for an account holds nothing of the domain.  Work
+ * of another account goes by, and a release wakes who waits. */
+EACH_STORE(who_waits_inside_holds_nothing)
+{
+    takt_permit first = {0}, second = {0}, third = {0};
+
+    open_world(*kind);
+    acquire_account(other, &first, "a");
+    hear(1);
+    acquire_account(worker, &second, "a");
+    do
+        look("account", "a");
+    while (standing.waiting == 0);
+    cr_assert_eq(standing.held, 1);
+    look("domain", "d");
+    cr_assert_eq(standing.held, 1);
+    acquire_account(worker, &third, "b");
+    hear(2);
+    cr_assert_eq(last_status, 0);
+    cr_assert_eq(third.slot_at_us > 0 && second.slot_at_us == 0, true, "the other account");
+    look("domain", "d");
+    cr_assert_eq(standing.held, 2);
+    takt_release(&first);
+    hear(3);
+    cr_assert_eq(last_status, 0);
+    cr_assert_gt(second.fence, first.fence, "that of the account");
+    takt_release(&second);
+    takt_release(&third);
+    await_held("account", "a", 0);
+    await_held("account", "b", 0);
+    await_held("domain", "d", 0);
     close_world(*kind);
 }
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "held.h"
 #include "hosts.h"
 #include "nested.h"
 #include "scenario.h"
@@ -23,6 +24,7 @@
 #define HOSTS_EACH   10 /* seeds that are fleets of hosts, too */
 #define TENANTS_EACH 5  /* and of tenants */
 #define NESTED_EACH  5  /* and of nested limits */
+#define HELD_EACH    5  /* and of nested limits with permits */
 #define UNITS_EACH   10 /* and of units */
 
 static uint64_t seed;
@@ -62,6 +64,8 @@ int main(int argc, char **argv)
             tenants_run(seed);
         if (seed % NESTED_EACH == 0)
             nested_run(seed);
+        if (seed % HELD_EACH == 0)
+            held_run(seed);
         if (seed % UNITS_EACH == 0)
             units_run(seed);
     }
@@ -69,6 +73,7 @@ int main(int argc, char **argv)
         hosts_run_many();
         tenants_run_figures();
         nested_run_figures();
+        held_run_figures();
         units_run_figures();
     }
     printf(

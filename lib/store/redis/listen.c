@@ -87,7 +87,8 @@ void takt_redis_listen(takt_redis_store *store, const takt_store_call *call)
     listen_at(store, node, call->limit->name, call->key,
               wakes_workers(call->numbers) ? store->worker : 0);
     for (int i = 0; i < call->inner_count; i++) /* their ledgers are on the same node */
-        listen_at(store, node, call->inner[i].limit->name, call->inner[i].key, 0);
+        listen_at(store, node, call->inner[i].limit->name, call->inner[i].key,
+                  wakes_workers(call->inner[i].numbers) ? store->worker : 0);
 }
 
 /* Whether the node still has the ledger; if not, its new node is listened to. */

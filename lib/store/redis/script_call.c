@@ -107,9 +107,9 @@ static bool add_own(takt_script_call *script_call, const char *name_space,
 static bool add_names(takt_script_call *script_call, const char *name_space,
                       const takt_store_call *call, int keys)
 {
-    static const char *const counts[TAKT_SCRIPT_CALL_NAMES] = {"1", "2", "3", "4",  "5", "6",
-                                                               "7", "8", "9", "10", "11"};
-    static const char *const inner_rests[TAKT_SCRIPT_CALL_INNER] = {"", ":log"};
+    static const char *const counts[TAKT_SCRIPT_CALL_NAMES] = {
+        "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14"};
+    static const char *const inner_rests[TAKT_SCRIPT_CALL_INNER] = {"", ":held", ":log"};
     int inner_count = call->op == TAKT_OP_CLAIM ? call->inner_count : 0;
     int count = inner_count > 0 || keys & TAKT_KEYS_LOG ? 5
                 : keys & TAKT_KEYS_HELD                 ? 4
@@ -356,6 +356,16 @@ static bool has_log(const takt_numbers *numbers)
     return false;
 }
 
+/* Whether its work holds permits, of any level. */
+static bool has_permits(const takt_store_call *call)
+{
+    bool has = call->numbers->concurrency > 0;
+
+    for (int i = 0; call->op == TAKT_OP_CLAIM && i < call->inner_count; i++)
+        has = has || call->inner[i].numbers->concurrency > 0;
+    return has;
+}
+
 /* The line is named, though many calls do not need it: a wish for it costs more than its keys. */
 static int choose_keys(const takt_store_call *call, int keys)
 {
@@ -363,7 +373,7 @@ static int choose_keys(const takt_store_call *call, int keys)
         return 0;
     if (keys == 0)
         keys = TAKT_KEYS_TEXT | TAKT_KEYS_LINE | (has_log(call->numbers) ? TAKT_KEYS_LOG : 0);
-    return keys | (call->numbers->concurrency > 0 ? TAKT_KEYS_HELD : 0);
+    return keys | (has_permits(call) ? TAKT_KEYS_HELD : 0);
 }
 
 bool takt_script_call_write(takt_script_call *script_call, const char *name_space,

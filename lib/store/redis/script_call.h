@@ -14,7 +14,7 @@
 #include "store/store.h"
 
 #define TAKT_SCRIPT_CALL_OWN   5 /* keys of its ledger */
-#define TAKT_SCRIPT_CALL_INNER 2 /* keys of an inner ledger: its text and its log */
+#define TAKT_SCRIPT_CALL_INNER 3 /* keys of an inner ledger: its text, its holders and its log */
 #define TAKT_SCRIPT_CALL_NAMES (TAKT_SCRIPT_CALL_OWN + TAKT_SCRIPT_CALL_INNER * TAKT_INNER_MAX)
 #define TAKT_SCRIPT_CALL_MAX   (3 + TAKT_SCRIPT_CALL_NAMES + 1 + TAKT_INNER_MAX)
 #define TAKT_SCRIPT_CALL_INTS  (3 + 3 + 11 + 4 * TAKT_WANTS_MAX)

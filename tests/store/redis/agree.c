@@ -53,25 +53,51 @@ static void forget_pages(record *ours)
 }
 
 /* Of two policies of one revision the ledger's holds, unless it was not stated for too long. */
-static bool is_upheld(const agree_outcome *ran)
+static bool is_upheld(const agree_outcome *ran, const char *before)
 {
-    const char *contest = strstr(ran->before, ";c");
+    const char *contest = strstr(before, ";c");
     int64_t stated_at_us;
 
     return !contest || sscanf(contest, ";c%" SCNd64, &stated_at_us) != 1 ||
            stated_at_us > ran->step.now_us || stated_at_us + TAKT_CONTEST_US >= ran->step.now_us;
 }
 
-/* Other numbers than the caller's hold, and have permits of which these know nothing. */
-static bool asks_for_permits(const agree_outcome *ran)
+/* Whether a limit of the call has permits, as the caller knows it. */
+static bool names_holders(const agree_outcome *ran)
 {
-    const takt_numbers *numbers = ran->step.call.numbers, *kept = &scratch.kept;
+    const takt_store_call *call = &ran->step.call;
+    bool names = call->numbers->concurrency > 0;
 
-    if (!ran->before[0] || ran->damaged || kept->concurrency == 0 || numbers->concurrency > 0)
+    for (int i = 0; i < call->inner_count; i++)
+        names |= call->inner[i].numbers->concurrency > 0;
+    return names;
+}
+
+/* Other numbers than the caller's hold, and have permits of which these know nothing. */
+static bool has_permits(const agree_outcome *ran, const char *before, bool damaged,
+                        const takt_numbers *numbers, const takt_numbers *kept)
+{
+    if (!before[0] || damaged || kept->concurrency == 0)
         return false;
     return kept->revision > numbers->revision ||
            (kept->revision > 0 && kept->revision == numbers->revision &&
-            !takt_numbers_same(kept, numbers) && is_upheld(ran));
+            !takt_numbers_same(kept, numbers) && is_upheld(ran, before));
+}
+
+static char inner_before[TAKT_INNER_MAX][AGREE_TEXT_MAX];
+
+static bool asks_for_permits(const agree_outcome *ran, const takt_record_part *parts)
+{
+    const takt_store_call *call = &ran->step.call;
+    bool asks;
+
+    if (names_holders(ran))
+        return false;
+    asks = has_permits(ran, ran->before, parts[0].change.damaged, call->numbers, &scratch.kept);
+    for (int i = 0; i < call->inner_count; i++)
+        asks |= has_permits(ran, inner_before[i], parts[i + 1].change.damaged,
+                            call->inner[i].numbers, &scratch.inner[i].kept);
+    return asks;
 }
 
 /* What a call leaves of a record. */
@@ -134,8 +160,11 @@ static void run_ours(agree_outcome *ran)
     memcpy(ran->before, ours->text, ours->size + 1);
     ran->expired_at_us = ours->expires_at_us;
     parts[0] = part_of(ran->step.ledger);
-    for (int i = 0; i < call->inner_count; i++)
+    for (int i = 0; i < call->inner_count; i++) {
+        const record *theirs = &records[ran->step.inner_ledgers[i]];
         parts[i + 1] = part_of(ran->step.inner_ledgers[i]);
+        memcpy(inner_before[i], theirs->text, theirs->size + 1);
+    }
     scratch.ledger.pages = &ours->pages.pages;
     if (call->inner_count > 0)
         takt_record_run_nested(&scratch, parts, ran->step.now_us, call);
@@ -148,12 +177,12 @@ static void run_ours(agree_outcome *ran)
     memcpy(ran->after, ours->text, ours->size + 1);
     ran->expires_at_us = ours->expires_at_us;
     ran->damaged = made->damaged;
-    ran->wish = asks_for_permits(ran);
+    ran->wish = asks_for_permits(ran, parts);
     for (int i = 0; i < call->inner_count; i++) {
         change_inner(ran, i, &parts[i + 1].change);
         ran->damaged |= parts[i + 1].change.damaged;
     }
-    ran->five = ran->wish || call->limit->numbers.concurrency > 0;
+    ran->five = ran->wish || names_holders(ran);
 }
 
 /* Something is put behind the first part of the text, of that size. */

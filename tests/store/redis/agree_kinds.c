@@ -726,6 +726,9 @@ static void count_inner(const agree_outcome *ran)
           step->call.op == TAKT_OP_CLAIM && step->call.inner_count == 0 && step->ledger == 0 &&
               award->run_count > 0 && has_gaps(ran->before));
     count("tries where there are gaps", step->call.op == TAKT_OP_TRY && has_gaps(ran->before));
+    count("claims with permits of inner limits", nested && has(ran->inner[0], ";h"));
+    count("claims that lack permits of inner limits",
+          nested && award->parked && has(ran->inner[0], ";h"));
     count("claims with blocked inner limits",
           nested && award->blocked_until_us > step->now_us && !has(ran->after, ";b"));
     count("claims with braked inner limits", gives && has_brake(ran));

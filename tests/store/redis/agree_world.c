@@ -320,10 +320,17 @@ static void draw_nest(agree_world *world)
             memcpy(inner->name, name, sizeof name);
             inner->numbers.lookahead_us = 250000;
             inner->numbers.revision = j > 0 && chance(world, 20) ? 1 : 0;
-            if (j == 0 || inner->numbers.revision > 0)
+            if (j == 0 || inner->numbers.revision > 0) {
                 draw_slow(world, &inner->numbers.rules[0], 30);
-            else
+                if (chance(world, 40))
+                    draw_permits(world, inner);
+                inner->numbers.rule_count = inner->numbers.concurrency == 0 || chance(world, 60);
+            } else {
                 inner->numbers.rules[0] = inner[-1].numbers.rules[0];
+                inner->numbers.rule_count = inner[-1].numbers.rule_count;
+                inner->numbers.concurrency = inner[-1].numbers.concurrency;
+                inner->numbers.lease_us = inner[-1].numbers.lease_us;
+            }
         }
     }
 }

@@ -133,15 +133,16 @@ Test(script_call, inner_limits)
     cr_assert(takt_script_call_write(&script_call, "prod", &call));
     cr_expect_eq(script_call.keys, TAKT_KEYS_TEXT | TAKT_KEYS_LINE);
     cr_expect_str_eq(join(&script_call),
-                     "9 takt:{prod/server/mx} takt:{prod/server/mx}:line "
+                     "11 takt:{prod/server/mx} takt:{prod/server/mx}:line "
                      "takt:{prod/server/mx}:places takt:{prod/server/mx} takt:{prod/server/mx} "
-                     "takt:{prod/mailbox/a%40b} takt:{prod/mailbox/a%40b}:log "
-                     "takt:{prod/domain/b} takt:{prod/domain/b}:log "
+                     "takt:{prod/mailbox/a%40b} takt:{prod/mailbox/a%40b}:held "
+                     "takt:{prod/mailbox/a%40b}:log "
+                     "takt:{prod/domain/b} takt:{prod/domain/b}:held takt:{prod/domain/b}:log "
                      "g1/20000*10 1000000 0 250000 0  beef 42 1 1 -1 1 5 "
                      "g1/1000000*1 1000000 0 250000 0  "
                      "g1/200000*1 1000000 0 250000 0 ",
                      "%s", join(&script_call));
-    cr_expect_eq(script_call.count, 3 + 9 + 3);
+    cr_expect_eq(script_call.count, 3 + 11 + 3);
 }
 
 /* The longest of everything fits. */
@@ -178,7 +179,7 @@ Test(script_call, largest)
     script_call.keys = TAKT_KEYS_TEXT | TAKT_KEYS_LINE | TAKT_KEYS_LOG;
     cr_assert(takt_script_call_write(&script_call, "n", &call));
     cr_expect_eq(script_call.count, TAKT_SCRIPT_CALL_MAX);
-    cr_expect_str_eq(script_call.arguments[2], "11");
+    cr_expect_str_eq(script_call.arguments[2], "14");
     longest[TAKT_KEY_SIZE_MAX] = '\xff';
     longest[TAKT_KEY_SIZE_MAX + 1] = '\0';
     cr_expect(!takt_script_call_write(&script_call, "n", &call));

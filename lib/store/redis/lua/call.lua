@@ -14,6 +14,7 @@ local ledger = {
     reason = '', -- the reason of the block, in the form of the text
     fence = 0, -- the last fencing number assigned
     leased = 0, -- no lease ends later than this; 0: no permit is held
+    lease_min = 0, -- of what is given now, if the lease of the limit is shorter: lease_min_us of core/ledger.h
     meter = nil, -- set while a program watches: `ends`, `since` and `taken`; core/meter.h
     stated = 0, -- takt_contest of core/ledger.h
     contested = 0, -- 0: there is no contest

@@ -298,7 +298,11 @@ claim = {
             and claim.turn_from(place, share, ahead, shares, others) > ledger.now then
             left = 0
         end
-        local count_in_turn = claim.inner and claim.inner.turn_of(claim, priority, till)
+        local count_in_turn, inner_permits
+        if claim.inner then
+            count_in_turn, inner_permits = claim.inner.turn_of(claim, priority, till)
+            permits = math.min(permits, inner_permits)
+        end
         for _, want in ipairs(claim.wants) do
             if want.priority == priority and want.possible then
                 local by = want.latest < till and want.latest or near
@@ -341,6 +345,9 @@ claim = {
         if limit.concurrency > 0 then
             used = math.max(used, math.ceil(slots / permits_of))
             held.give(claim.seq, slots)
+        end
+        if claim.inner then
+            claim.inner.give(claim.seq, slots)
         end
         if given > 0 then
             place.left = math.max(shares - used, 0)
@@ -604,12 +611,22 @@ claim = {
         end
     end,
 
+    -- The permits held, and the numbers of those given. `holding`: what the worker held before.
+    number = function(reply, holding)
+        local fence
+        if claim.inner and held and holding + claim.slots > 0 then
+            fence = claim.inner.number(claim.slots)
+        end
+        if held then
+            reply[12], reply[13], reply[14] = held.number(holding, claim.slots, claim.least_urgent >= 0)
+            reply[13] = fence or reply[13]
+        end
+    end,
+
     run = function(reply)
-        local holding = held and held.state(claim.seq, claim.holding)
+        local holding = held and (claim.inner or held).state(claim.seq, claim.holding)
         if tenants and (tenants.name or tenants.list[1]) and not tenants.lead(claim, offers) then
-            if held then
-                reply[12], reply[13], reply[14] = held.number(holding, 0, claim.least_urgent >= 0)
-            end
+            claim.number(reply, holding)
             return
         end
         if line then
@@ -650,9 +667,10 @@ claim = {
         if line then
             line.put_back(claim.own)
         end
-        if held then
-            reply[12], reply[13], reply[14] = held.number(holding, claim.slots, claim.least_urgent >= 0)
+        if claim.inner then
+            claim.inner.put_back()
         end
+        claim.number(reply, holding)
     end,
 
     -- Reads the wants, and finds the lowest cost that can ever be given. The cost is 1 if not all wants are listed.
@@ -720,7 +738,7 @@ return run(function()
     local reply = { 0, ledger.now, 0, 0, 0, 0, 0, 0, 0, 0, '' }
     tidy(claim.worker)
     if claim.inner then
-        claim.inner.tidy()
+        claim.inner.tidy(claim)
     end
     wakes.names = {}
     claim.reply, claim.own, claim.wants, claim.refused, claim.in_line, claim.slots = reply, {}, {}, 0, 0, 0
@@ -742,7 +760,7 @@ return run(function()
         reply[12], reply[13], reply[14] = 0, 0, 0
         stale = held.own and held.own.seq >= seq
     end
-    stale = stale or claim.old.seq and claim.old.seq >= seq
+    stale = stale or claim.old.seq and claim.old.seq >= seq or claim.inner and claim.inner.is_stale(seq)
     if not stale then
         claim.run(reply)
     end
@@ -752,6 +770,9 @@ return run(function()
     end
     if wakes.publish(own) then
         claim.come_soon()
+    end
+    if claim.inner then
+        claim.inner.wake()
     end
     if ledger.others then
         reply[11] = text.encode():gsub('#%d+,%d+,%d+', '') -- without the pages of logs, which stay in this store

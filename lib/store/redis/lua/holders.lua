@@ -101,7 +101,7 @@ local function open_holders(worker)
             held.count = held.count + (n > 0 and 1 or 0) - (was and 1 or 0)
             held.dirty = held.dirty or was ~= nil or n > 0
             if n > 0 then
-                local expires = ledger.now + limit.lease
+                local expires = ledger.now + math.max(limit.lease, ledger.lease_min)
                 ledger.leased = expires > ledger.leased and expires or ledger.leased
                 held.own = { seq = seq, held = n, expires = expires }
                 held.least = (held.count == 1 or expires < held.least) and expires or held.least
@@ -112,17 +112,30 @@ local function open_holders(worker)
             end
         end,
 
+        -- How many of that many permits are recorded for the worker.
+        accepted = function(holding)
+            local known, unheld = held.own and held.own.held or 0, held.free()
+            if limit.concurrency > 0 and holding > known and holding - known > unheld then
+                return known + unheld
+            end
+            return holding
+        end,
+
+        record = function(seq, holding)
+            if limit.concurrency > 0 then
+                held.set(seq, holding)
+            end
+        end,
+
         -- The worker states its permits. Returns the number recorded, which may be lower.
         state = function(seq, holding)
-            local known = held.own and held.own.held or 0
-            local unheld = held.free()
-            if limit.concurrency == 0 then
-                return holding
-            elseif holding > known and holding - known > unheld then
-                holding = known + unheld
-            end
-            held.set(seq, holding)
+            holding = held.accepted(holding)
+            held.record(seq, holding)
             return holding
+        end,
+
+        next_fence = function()
+            return ledger.fence < ledger.now and ledger.now or ledger.fence + 1
         end,
 
         -- Assigns fencing numbers to the permits given. If no `others` wait, also assigns numbers that the worker may
@@ -132,9 +145,9 @@ local function open_holders(worker)
             if holding == 0 or limit.concurrency == 0 then
                 return holding, 0, 0
             end
-            local fence = ledger.fence < ledger.now and ledger.now or ledger.fence + 1
+            local fence = held.next_fence()
             local reuses = math.min(TAKT_REUSES, ledger.now + TAKT_REUSES_AHEAD_US - fence - given)
-            reuses = (limit.rules[1] or others) and 0 or reuses
+            reuses = (limit.rules[1] or ledger.inner or others) and 0 or reuses
             reuses = reuses > 0 and reuses or 0
             ledger.fence = fence + given + reuses - 1
             return holding, fence, reuses

@@ -8,7 +8,7 @@
 -- Work stands in the lines of its inner ledgers, too (core/inner_line.c): in their texts, as a line of tenants. A line
 -- in keys of its own is of workers that pass the levels one after another: such a level has no `tenants`.
 --
--- KEYS  behind those of the outermost ledger, for each inner level, the innermost first: its text, its log
+-- KEYS  behind those of the outermost ledger, for each inner level, the innermost first: its text, its holders, its log
 -- told  from 2 on for each of them the first six fields of ARGV
 -- needs: keep
 
@@ -23,18 +23,18 @@ if inner_keys then
 
     local inner
     inner = {
-        outermost = { text = KEYS[1], log = KEYS[5], log_named = log_named, fields = ARGV, ledger = ledger,
-            limit = limit, tenants = tenants },
+        outermost = { text = KEYS[1], held_key = KEYS[4], log = KEYS[5], log_named = log_named, fields = ARGV,
+            ledger = ledger, limit = limit, tenants = tenants },
         levels = {}, -- the innermost first
         current = nil, -- the level in place
         parked_at = NEVER, -- when to claim again for places that the inner rules give nothing
 
         enter = function(level)
             local left = inner.current
-            left.logs, left.brake, left.line = logs, brake, line
+            left.logs, left.brake, left.line, left.held = logs, brake, line, held
             ledger, limit, logs, brake, tenants = level.ledger, level.limit, level.logs, level.brake, level.tenants
-            line = level.line
-            ARGV, KEYS[1], KEYS[5], inner.current = level.fields, level.text, level.log, level
+            line, held, inner.current = level.line, level.held, level
+            ARGV, KEYS[1], KEYS[4], KEYS[5] = level.fields, level.text, level.held_key, level.log
             log_named = level.log_named
             if not logs and rule.made.l then
                 make_logs() -- each level has pages of its own
@@ -60,10 +60,14 @@ if inner_keys then
                 inner.refusal = redis.error_reply('TAKT ARGUMENTS')
                 return
             end
+            ledger.lease_min = limit.concurrency > 0 and limit.lease or 0 -- of the caller's policy
             open_ledger()
             if ledger.zone_wanted then
                 inner.refusal = { TAKT_FLAG_ZONE, ledger.zone_wanted }
-            elseif ledger.listed and not tenants.list[1] then
+            elseif limit.concurrency > 0 and not held_named then
+                inner.refusal = inner.refusal or { TAKT_FLAG_KEYS, TAKT_KEYS_HELD }
+            end
+            if ledger.listed and not tenants.list[1] then
                 level.tenants, tenants = nil, nil
             end
         end,
@@ -109,16 +113,18 @@ if inner_keys then
             local till, able, within, within_able = ledger.now + inner.soon(), place.waiting, NEVER, NEVER
             inner.each(function(level)
                 local tokens, others = limit.room(math.max(ledger.now, ledger.blocked), till)
-                local requests = others and others[0] or TAKT_ROOM_MAX
+                local requests, permits = others and others[0] or TAKT_ROOM_MAX, held and held.free() or NEVER
                 local own = level.own and level.own[priority]
                 if own then -- others leave to it what the levels within this one give
                     own.wanting, own.held_back = math.min(own.wanting, within), math.max(own.waiting - within_able, 0)
                     own.aside = within_able <= 0
-                    local seen = not own.aside and inner.look(level, claim, priority) or { ahead = 0 }
+                    local seen = not own.aside and inner.look(level, claim, priority)
+                        or { ahead = 0, permits = permits }
+                    permits, own.lacking = seen.permits, not own.aside and seen.permits <= 0
                     tokens = math.max(tokens - seen.ahead, 0)
                     requests = requests - (seen.others and seen.others[0].ahead or 0)
                 end
-                able = math.min(able, requests, math.floor(tokens / place.need))
+                able = math.min(able, permits, requests, math.floor(tokens / place.need))
                 place.wanting = math.min(place.wanting, tokens)
                 within, within_able = math.min(within, tokens), math.max(able, 0)
             end)
@@ -127,6 +133,7 @@ if inner_keys then
                 local due = inner.due(math.max(ledger.now, ledger.blocked), place.need)
                 local at = due == NEVER and ledger.now + TAKT_KEEPALIVE_US
                     or math.max(due - limit.lookahead, inner.turn_from(claim, priority))
+                at = math.max(at, inner.permits_again_at(claim, priority))
                 inner.plan(priority, at)
                 inner.parked_at = math.min(inner.parked_at, at)
             end
@@ -134,9 +141,17 @@ if inner_keys then
         end,
 
         -- takt_inner_tidy of core/inner_line.h.
-        tidy = function()
+        tidy = function(claim)
             inner.each(function()
                 tidy_rules()
+                if limit.concurrency > 0 then
+                    open_holders(claim.worker)
+                else
+                    ledger.leased = 0
+                end
+                if tenants then
+                    tenants.worker = claim.worker
+                end
                 if tenants and tenants.list[1] then
                     tenants.tidy()
                     line = tenants.list[1] and tenants.line or nil
@@ -153,7 +168,7 @@ if inner_keys then
                 if not tenants then
                     return
                 end
-                tenants.worker, tenants.client = claim.worker, of.client
+                tenants.client = of.client
                 if level ~= inner.levels[1] then
                     tenants.name, tenants.weight = of.name, of.weight
                 end
@@ -173,12 +188,13 @@ if inner_keys then
             end)
         end,
 
-        -- What claim.look() says of a place in the line of the level in place, whose permits do not count.
+        -- What claim.look() says of a place in the line of the level in place.
         look = function(level, claim, priority, plan)
-            local own, from, permits, seen, _ = claim.own, claim.from, limit.concurrency, {}, nil
-            claim.own, claim.from, limit.concurrency = level.own, math.max(ledger.now, ledger.blocked), 0
-            seen.share, seen.ahead, _, _, _, _, seen.shares, _, seen.others = inner.look_at(priority, nil, plan)
-            claim.own, claim.from, limit.concurrency = own, from, permits
+            local own, from, seen, _ = claim.own, claim.from, {}, nil
+            claim.own, claim.from = level.own, math.max(ledger.now, ledger.blocked)
+            seen.share, seen.ahead, seen.permits, _, _, _, seen.shares, seen.permits_of, seen.others =
+                inner.look_at(priority, nil, plan)
+            claim.own, claim.from = own, from
             return seen
         end,
 
@@ -193,19 +209,22 @@ if inner_keys then
         end,
 
         -- takt_inner_turn_of: returns a function that tells how many waiters of a cost have slots in this turn, of
-        -- which so many tokens and slots are taken.
+        -- which so many tokens and slots are taken; and the permits of all levels.
         turn_of = function(claim, priority, till)
-            local left, requests = TAKT_ROOM_MAX, TAKT_ROOM_MAX
+            local left, requests, permits = TAKT_ROOM_MAX, TAKT_ROOM_MAX, NEVER
             inner.each(function(level)
                 local place = level.own and level.own[priority]
                 level.turn = nil
                 if not place then
+                    permits = math.min(permits, held and held.free() or NEVER)
                     return
                 end
                 local seen = inner.look(level, claim, priority)
                 local contested = inner.is_contested(level, priority)
                 local room, rooms = limit.room(math.max(ledger.now, ledger.blocked), till)
-                level.turn = { shares = seen.shares, usable = claim.usable(seen.share, place.need) }
+                level.turn = { shares = seen.shares, usable = claim.usable(seen.share, place.need),
+                    permits_of = seen.permits_of }
+                permits = math.min(permits, seen.permits)
                 if contested then
                     left = math.min(left, claim.turn_of(seen.share, place.need, seen.shares), room - seen.ahead)
                 end
@@ -221,7 +240,7 @@ if inner_keys then
             return function(cost, tokens, count)
                 return left > tokens and requests > count
                     and math.min(math.floor((left - tokens) / cost), requests - count) or 0
-            end
+            end, permits
         end,
 
         -- takt_inner_served.
@@ -237,6 +256,7 @@ if inner_keys then
                 place.waiting, place.need = served.waiting, served.need
                 local used = math.ceil(given / turn.usable)
                 used = turn.requests and math.max(used, math.ceil(slots / turn.requests)) or used
+                used = held and math.max(used, math.ceil(slots / turn.permits_of)) or used
                 tenants.charge(place, given)
                 if given > 0 then
                     place.left = math.max(turn.shares - used, 0)
@@ -300,13 +320,92 @@ if inner_keys then
             return damaged
         end,
 
-        -- Writes an inner ledger. No worker in a line that is not read counts as silent later than one that claims now.
-        keep = function(level)
-            local expires, tail = rests_at(), ''
-            if tenants then
-                if level.own then
+        -- ---- permits: core/inner_permits.c ----
+
+        is_stale = function(seq)
+            local stale = false
+            inner.each(function()
+                stale = stale or held and held.own and held.own.seq >= seq or false
+            end)
+            return stale
+        end,
+
+        -- The worker states what it holds. Each level records as many as all of them accept.
+        state = function(seq, holding)
+            local function accept()
+                holding = held and held.accepted(holding) or holding
+            end
+            local function record()
+                if held then
+                    held.record(seq, holding)
+                end
+            end
+            accept()
+            inner.each(accept)
+            inner.each(record)
+            record()
+            return holding
+        end,
+
+        give = function(seq, n)
+            inner.each(function()
+                if held then
+                    held.give(seq, n)
+                end
+            end)
+        end,
+
+        -- Numbers so many permits. Returns the first number of the innermost level that has permits; nil: none has any.
+        number = function(given)
+            local first
+            inner.each(function()
+                if held then
+                    local fence = held.next_fence()
+                    ledger.fence, first = fence + given - 1, first or fence
+                end
+            end)
+            return first
+        end,
+
+        -- When a place that was parked claims again, as far as it lacks permits.
+        permits_again_at = function(claim, priority)
+            local at, keepalive_at = ledger.now, ledger.now + TAKT_KEEPALIVE_US
+            inner.each(function(level)
+                local place = level.own and level.own[priority]
+                if place and place.lacking then
+                    local first = inner.look(level, claim, priority, true).ahead <= 0
+                    at = math.max(at, first and math.min(held.over_at(keepalive_at), keepalive_at) or keepalive_at)
+                elseif held and not place and held.free() == 0 then
+                    at = math.max(at, keepalive_at)
+                end
+            end)
+            return at
+        end,
+
+        -- Wakes those that lack a permit of an inner level and would get one now.
+        wake = function()
+            inner.each(function()
+                if held and tenants and tenants.list[1] then
+                    wakes.sent, wakes.names = wakes.sent + #wakes.names, {}
+                    tenants.wake()
+                    wakes.publish()
+                end
+            end)
+        end,
+
+        -- The claim's places are in the lines of the inner ledgers.
+        put_back = function()
+            inner.each(function(level)
+                if tenants and level.own then
                     line.put_back(level.own)
                 end
+            end)
+        end,
+
+        -- Writes an inner ledger. No worker in a line that is not read counts as silent later than one that claims now.
+        keep = function()
+            local expires, tail = rests_at(), ''
+            if tenants then
                 ledger.listed, tail = tenants.places[1] ~= nil, tenants.encode()
             end
             local kept = text.encode() .. tail
@@ -315,7 +414,10 @@ if inner_keys then
             elseif ledger.listed then
                 expires = math.max(expires, ledger.now + TAKT_SILENT_US)
             end
-            keep_text(kept, '', expires)
+            keep_text(kept, '', expires, held and held.dirty)
+            if held then
+                held.save()
+            end
         end,
 
         keep_all = function()

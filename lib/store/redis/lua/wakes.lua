@@ -5,9 +5,10 @@ local held -- the holders of permits (holders.lua); nil: the limit has no permit
 local wakes
 wakes = {
     names = {},
+    sent = 0, -- to those of other levels
 
     full = function()
-        return #wakes.names == TAKT_WAKES_MAX
+        return #wakes.names + wakes.sent == TAKT_WAKES_MAX
     end,
 
     -- Adds a worker once, if there is space.
