@@ -3,8 +3,9 @@
  *
  * Work of an inner limit waits in the line of the outermost limit of its chain, as a tenant of its
  * own (tenants.h) whose name is the inner limit's key, and in the lines of its inner ledgers
- * (inner_line.h).  The rules and blocks of these ledgers are conditions of the claim.  A slot is an
- * instant at which the rules of all levels conform, and it is taken from all of them in one step.
+ * (inner_line.h).  The rules, blocks and permits (inner_permits.h) of these ledgers are conditions
+ * of the claim.  A slot is an instant at which the rules of all levels conform, and it is taken from
+ * all of them in one step, with a permit of each level that has any.
  * What conforms at an instant conforms later as well, so one round over the levels is enough.
  *
  * A place wants no more than its inner rules give soon, beside what it leaves to the places before

@@ -274,6 +274,7 @@ takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_cla
         queue->claims.dear ? takt_claim_least(claim, queue->numbers) : takt_amounts_of_cost(1);
     queue->claims.in_flight = true;
     queue->server->in_flight++;
+    queue->claims.in_vain = queue->claims.woken;
     queue->claims.nudged = queue->claims.woken = false;
     queue->claims.tried = queue->claims.outdated = false;
     if (queue->claims.hint == HINTED)

@@ -193,7 +193,7 @@ int64_t takt_permits_woken_at(const takt_queue *queue, int64_t now_us)
 {
     int64_t pause_us = queue->numbers->lookahead_us / TAKT_LOOKAHEAD_FRACTION_FIRST;
 
-    return takt_max(now_us, queue->claims.sent_at_us + pause_us);
+    return queue->claims.in_vain ? takt_max(now_us, queue->claims.sent_at_us + pause_us) : now_us;
 }
 
 int64_t takt_permits_claim_at(const takt_queue *queue, int64_t now_us)

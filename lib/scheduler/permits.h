@@ -40,8 +40,8 @@ void takt_permits_failed(const takt_scheduler *scheduler, takt_queue *queue);
  * it. */
 int64_t takt_permits_claim_at(const takt_queue *queue, int64_t now_us);
 
-/* When a queue of tenants claims that was woken.  While the one that the wake-up is meant for waits
- * for an answer, each claim of the others brings a wake-up. */
+/* When a queue of tenants claims that was woken: not at once if its last wake-up was meant for
+ * another queue.  While that one waits for an answer, each claim of the others brings a wake-up. */
 int64_t takt_permits_woken_at(const takt_queue *queue, int64_t now_us);
 
 /* When the permits are lost unless a claim is answered before; TAKT_NEVER: nothing is held. */

@@ -73,7 +73,8 @@ typedef struct takt_claims {
     bool dear;              /* the claim had waiters that take more than one of a unit */
     bool in_flight;
     bool nudged;   /* a permit may have become free for us: claim */
-    bool woken;    /* for us, or for another queue of tenants that this worker has: claim soon */
+    bool woken;    /* for us, or for another queue of tenants that this worker has: claim */
+    bool in_vain;  /* the last claim was woken, and was given nothing */
     bool outdated; /* the ledger's numbers are newer than ours: claim */
     bool tried;    /* the last call was a try: a claim that is due comes next */
     /* Other than UNHINTED: slots in hand are held back. */

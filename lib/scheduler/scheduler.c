@@ -205,8 +205,10 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     if (takt_slots_add(&queue->in_hand, award->runs, award->run_count, award->fence) < 0)
         scheduler->out_of_memory = true; /* the slots lapse */
     takt_slots_drop_before(&queue->in_hand, award->blocked_until_us);
-    if (award->run_count > 0)
+    if (award->run_count > 0) {
         takt_order_served(scheduler, queue);
+        queue->claims.in_vain = false;
+    }
     queue->awarded.blocked_until_us = award->blocked_until_us;
     queue->awarded.waiting = award->waiting;
     takt_turns_count(queue, award->in_line != 0);

@@ -35,7 +35,7 @@ def main():
         said = ''
         try:
             with ends.naming():
-                while 'sleep 12347' not in ends.named(ends.below(process.pid)):
+                while '(sleep 12347)' not in ends.named(ends.below(process.pid)):
                     pass
                 raise AssertionError('never')
         except AssertionError as error:

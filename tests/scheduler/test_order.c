@@ -186,6 +186,31 @@ Test(order, so_many_stand_in_line_at_once)
     cr_expect_eq(claims, 0, "its turn has not come");
 }
 
+/* A wake-up may be meant for another queue of the worker, which waits for an answer. */
+Test(order, who_is_woken_in_vain_hears_the_next_one_later)
+{
+    int64_t pause_us = TAKT_LOOKAHEAD_US / TAKT_LOOKAHEAD_FRACTION_FIRST;
+
+    add_many(2);
+    run(0);
+    answer_all();
+    run(1);
+    cr_assert_eq(claims, 0);
+    takt_claims_wake(&s, queues[0]);
+    run(2);
+    cr_assert_eq(claims, 1, "the first one at once");
+    answer_all();
+    takt_claims_wake(&s, queues[0]);
+    run(3);
+    cr_assert_eq(claims, 0);
+    run(2 + pause_us);
+    cr_assert_eq(claims, 1);
+    answer_to(0, 1, true);
+    takt_claims_wake(&s, queues[0]);
+    run(3 + pause_us);
+    cr_expect_eq(claims, 1, "it was given a slot");
+}
+
 Test(order, a_tenant_alone_keeps_its_place)
 {
     add_many(2);

@@ -346,7 +346,7 @@ claim = {
             used = math.max(used, math.ceil(slots / permits_of))
             held.give(claim.seq, slots)
         end
-        if claim.inner then
+        if claim.inner and held then
             claim.inner.give(claim.seq, slots)
         end
         if given > 0 then
@@ -760,7 +760,7 @@ return run(function()
         reply[12], reply[13], reply[14] = 0, 0, 0
         stale = held.own and held.own.seq >= seq
     end
-    stale = stale or claim.old.seq and claim.old.seq >= seq or claim.inner and claim.inner.is_stale(seq)
+    stale = stale or claim.old.seq and claim.old.seq >= seq or held and claim.inner and claim.inner.is_stale(seq)
     if not stale then
         claim.run(reply)
     end
@@ -771,7 +771,7 @@ return run(function()
     if wakes.publish(own) then
         claim.come_soon()
     end
-    if claim.inner then
+    if claim.inner and held then
         claim.inner.wake()
     end
     if ledger.others then

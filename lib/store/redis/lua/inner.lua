@@ -133,7 +133,7 @@ if inner_keys then
                 local due = inner.due(math.max(ledger.now, ledger.blocked), place.need)
                 local at = due == NEVER and ledger.now + TAKT_KEEPALIVE_US
                     or math.max(due - limit.lookahead, inner.turn_from(claim, priority))
-                at = math.max(at, inner.permits_again_at(claim, priority))
+                at = held and math.max(at, inner.permits_again_at(claim, priority)) or at
                 inner.plan(priority, at)
                 inner.parked_at = math.min(inner.parked_at, at)
             end
@@ -320,7 +320,8 @@ if inner_keys then
             return damaged
         end,
 
-        -- ---- permits: core/inner_permits.c ----
+        -- ---- permits: core/inner_permits.c. If a level has permits, the holders of all levels are named, and the
+        -- outermost one has `held`, too. ----
 
         is_stale = function(seq)
             local stale = false
