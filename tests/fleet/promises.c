@@ -24,7 +24,7 @@
 #define HOSTS_EACH   10 /* seeds that are fleets of hosts, too */
 #define TENANTS_EACH 5  /* and of tenants */
 #define NESTED_EACH  5  /* and of nested limits */
-#define HELD_EACH    5  /* and of nested limits with permits */
+#define HELD_EACH    10 /* and of nested limits with permits */
 #define UNITS_EACH   10 /* and of units */
 
 static uint64_t seed;
