@@ -1,0 +1,100 @@
+/*
+ * The check of a policy as a whole: each `within` names a limit, without circles and not too deep.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "policy/built.h"
+#include "policy/policy.h"
+
+Test(nesting, within_may_name_what_is_added_later)
+{
+    takt_policy *policy = new_policy();
+    takt_error error = {0};
+    cr_assert_eq(add(policy, "account", "vendor", &error), 0);
+    cr_assert_eq(takt_policy_check(policy, &error), TAKT_E_POLICY);
+    cr_assert_str_eq(
+        error.text,
+        "limits[0].within: there is no limit \"vendor\"; write the name of another limit");
+    cr_assert_eq(add(policy, "vendor", "world", &error), 0);
+    cr_assert_eq(add(policy, "world", NULL, &error), 0);
+    cr_assert_eq(takt_policy_check(policy, &error), 0, "%s", error.text);
+    cr_assert_eq(takt_policy_find(policy, "account")->within, takt_policy_find(policy, "vendor"));
+    cr_assert_eq(takt_policy_find(policy, "vendor")->within, takt_policy_find(policy, "world"));
+    cr_assert_null(takt_policy_find(policy, "world")->within);
+    takt_policy_free(policy);
+}
+
+/* Limits a, b, c ... with what each is within, and the verdict. */
+Test(nesting, within_must_not_go_round_in_a_circle_nor_too_deep)
+{
+    static const struct {
+        const char *within[6]; /* "" is none; NULL ends the list */
+        const char *words;     /* NULL: as it should be */
+    } rows[] = {
+        {{""}, NULL},
+        {{"a"}, "limits[0].within: forms a circle (a -> a); remove one of them"},
+        {{"b", "a"}, "limits[0].within: forms a circle (a -> b -> a); remove one of them"},
+        {{"b", "c", "a"},
+         "limits[0].within: forms a circle (a -> b -> c -> a); remove one of them"},
+        {{"b", "c", "d", ""}, NULL},
+        {{"", "a", "b", "c"}, NULL},
+        {{"b", "c", "d", "e", ""},
+         "limits[0].within: leads through more than 4 limits; nest fewer"},
+        {{"", "a", "b", "c", "d"},
+         "limits[4].within: leads through more than 4 limits; nest fewer"},
+        {{"", "a", "a", "a", "a"}, NULL},
+        {{"e", "e", "e", "b", ""}, NULL},
+        {{"c", "", "b", "d"}, "limits[3].within: forms a circle (d -> d); remove one of them"},
+        {{"d", "c", "d", "c"},
+         "limits[2].within: forms a circle (c -> d -> c); remove one of them"},
+    };
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        takt_policy *policy = new_policy();
+        takt_error error = {0};
+        for (size_t i = 0; rows[row].within[i] != NULL; i++)
+            cr_assert_eq(add(policy, names[i],
+                             rows[row].within[i][0] != '\0' ? rows[row].within[i] : NULL, NULL),
+                         0);
+        int code = takt_policy_check(policy, &error);
+        cr_assert_eq(code, rows[row].words == NULL ? 0 : TAKT_E_POLICY, "row %zu: %s", row,
+                     error.text);
+        if (rows[row].words != NULL)
+            cr_assert_str_eq(error.text, rows[row].words, "row %zu: %s", row, error.text);
+        takt_policy_free(policy);
+    }
+}
+
+Test(nesting, a_large_circle_is_told_in_short)
+{
+    takt_policy *policy = new_policy();
+    takt_error error = {0};
+    char name[65], within[65];
+    for (int i = 0; i < 100; i++) {
+        snprintf(name, sizeof name, "%064d", i);
+        snprintf(within, sizeof within, "%064d", (i + 1) % 100);
+        cr_assert_eq(add(policy, name, within, NULL), 0);
+    }
+    cr_assert_eq(takt_policy_check(policy, &error), TAKT_E_POLICY);
+    cr_assert_eq(strncmp(error.text, "limits[0].within: forms a circle (000", 37), 0);
+    cr_assert(strstr(error.text, "-> ... -> 000") != NULL, "%s", error.text);
+    cr_assert(strstr(error.text, "remove one of them") != NULL, "%s", error.text);
+    takt_policy_free(policy);
+}
+
+Test(nesting, a_name_nearly_right_is_offered)
+{
+    takt_policy *policy = new_policy();
+    takt_error error = {0};
+    cr_assert_eq(add(policy, "sendgrid-u", "sendgrid-ut", NULL),
+                 0); /* itself is as near, and never offered */
+    cr_assert_eq(add(policy, "sendgrid-eu", NULL, NULL), 0);
+    cr_assert_eq(add(policy, "sendgrid-us", NULL, NULL), 0);
+    cr_assert_eq(takt_policy_check(policy, &error), TAKT_E_POLICY);
+    cr_assert_str_eq(
+        error.text,
+        "limits[0].within: there is no limit \"sendgrid-ut\"; did you mean \"sendgrid-us\"?");
+    takt_policy_free(policy);
+}
