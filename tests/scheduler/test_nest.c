@@ -114,6 +114,11 @@ static void run(int64_t at_us)
     started[size] = '\0';
 }
 
+static int64_t next_pass(void)
+{
+    return takt_scheduler_pass_at(&s) - NOW;
+}
+
 static bool has_claimed(int at)
 {
     for (int i = 0; i < claims; i++)
@@ -378,6 +383,58 @@ Test(nest, more_urgent_waiters_are_not_parked)
     cr_expect_eq(claims, 1);
 }
 
+/* The lines of its inner limits have places of them. */
+Test(nest, a_parked_queue_whose_waiters_are_gone_claims_once_more)
+{
+    takt_award nothing = award_of(SECOND, 0, 0, 0, 1);
+    uint64_t worker;
+
+    add("a", 2);
+    run(0);
+    worker = said[0].worker;
+    put_off(0, 0, 10 * SECOND, true);
+    takt_waiter_leave(&s, &permits[0][0], 0);
+    run(SECOND);
+    cr_expect_eq(claims, 0, "the other one waits");
+    takt_waiter_leave(&s, &permits[0][1], 0);
+    run(SECOND);
+    cr_assert_eq(claims, 1);
+    cr_expect_eq(said[0].worker, worker);
+    cr_expect_str_eq(said[0].tenant, "a");
+    cr_expect_eq(said[0].waiting, 0);
+    cr_expect_eq(said[0].want_count, 0);
+    answer_to(0, &nothing, SECOND);
+    run(SECOND);
+    cr_expect_eq(claims, 0, "no place is left");
+    cr_expect_eq(takt_scheduler_pass_at(&s), TAKT_NEVER);
+}
+
+/* Its ledger has no space for one more tenant, and it takes no turns here. */
+Test(nest, a_plain_queue_among_too_many_tenants_waits_as_it_was_told)
+{
+    int64_t told_us;
+
+    queues[queue_count++] = takt_registry_queue(&s, &server, "mx");
+    cr_assert_null(queues[0]->turn);
+    wait_in(0, 1);
+    run(0);
+    cr_assert_eq(claims, 1);
+    put_off(0, 0, TAKT_KEEPALIVE_US, true);
+    run(0);
+    cr_expect_eq(claims, 0);
+    permits[0][1] = (takt_permit){.cost = 1, .priority = 5, .deadline_at_us = TAKT_NEVER};
+    takt_waiter_acquire(&s, queues[0], &permits[0][1]);
+    run(SECOND);
+    cr_expect_eq(claims, 0, "not even for new waiters");
+    told_us = next_pass();
+    cr_assert(told_us >= TAKT_KEEPALIVE_US && told_us <= TAKT_KEEPALIVE_US + 10 * MS);
+    run(told_us - 1);
+    cr_expect_eq(claims, 0);
+    run(told_us);
+    cr_assert_eq(claims, 1);
+    cr_expect_eq(said[0].waiting, 2);
+}
+
 /* ---- deadlines ------------------------------------------------------------------------------- */
 
 /* The inner limit gives two in a second, the outermost ten. */
@@ -424,11 +481,6 @@ Test(nest, the_strictest_limit_decides_without_the_store)
         domain.on_store_failure = rows[i].inner;
         cr_expect_eq(takt_loss_mode(queue), rows[i].expected, "row %zu", i);
     }
-}
-
-static int64_t next_pass(void)
-{
-    return takt_scheduler_pass_at(&s) - NOW;
 }
 
 /* Runs without the store until that time; returns how many each queue started. */
