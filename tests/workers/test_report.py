@@ -10,6 +10,7 @@ import signal
 import struct
 import subprocess
 import termios
+import time
 
 import openmetrics
 from program import end, ends, program, results, tap, told, until, work_place
@@ -158,6 +159,7 @@ def draws(report, here):
     os.write(shell, b'stopped\n')
     os.close(shell)
     got = until(terminal, b'stopped', got)
+    time.sleep(0.3)  # so that it is late with its next picture when it goes on
     worker.send_signal(signal.SIGCONT)
     again = until(terminal, b'working')
     report.check(b'A' not in again, 'after a stop it is drawn anew, below what a shell has written', again)

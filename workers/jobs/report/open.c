@@ -70,14 +70,6 @@ static void on_tick(uv_timer_t *timer)
     draw(report);
 }
 
-static void on_back(uv_signal_t *handle, int number)
-{
-    takt_report *report = handle->data;
-    (void)number;
-
-    takt_screen_forget(&report->screen);
-}
-
 /* ---- the file of metrics --------------------------------------------------------------------- */
 
 static void free_when_ended(takt_report *report)
@@ -187,14 +179,8 @@ static void open_handles(takt_report *report)
     add_timer(report, &report->again);
     add_timer(report, &report->tick);
     add_timer(report, &report->slow);
-    uv_signal_init(report->loop, &report->back);
-    report->back.data = report;
-    report->handles++;
-    if (report->pictured) {
+    if (report->pictured)
         uv_timer_start(&report->tick, on_tick, 0, REDRAW_MS);
-        uv_signal_start(&report->back, on_back, SIGCONT);
-    }
-    uv_unref((uv_handle_t *)&report->back);
     if (report->options.metrics_file || report->notify.fd >= 0)
         uv_timer_start(&report->slow, on_slow, SLOW_MS, SLOW_MS);
 }
@@ -263,7 +249,8 @@ int takt_report_open(takt_report **report, uv_loop_t *loop, const takt_report_op
         return code;
     }
     takt_sink_open(&made->sink, STDERR_FILENO);
-    takt_screen_open(&made->screen, STDERR_FILENO);
+    if (made->pictured)
+        takt_screen_open(&made->screen, STDERR_FILENO);
     takt_notify_open(&made->notify, loop);
     open_handles(made);
     *report = made;
@@ -296,8 +283,7 @@ static void summarize(takt_report *report)
 static void close_handles(takt_report *report)
 {
     uv_handle_t *handles[] = {(uv_handle_t *)&report->flush, (uv_handle_t *)&report->again,
-                              (uv_handle_t *)&report->tick, (uv_handle_t *)&report->slow,
-                              (uv_handle_t *)&report->back};
+                              (uv_handle_t *)&report->tick, (uv_handle_t *)&report->slow};
 
     for (size_t i = 0; i < sizeof(handles) / sizeof(*handles); i++)
         uv_close(handles[i], on_closed);

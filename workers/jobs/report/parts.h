@@ -38,7 +38,6 @@ struct takt_report {
     uv_prepare_t flush;
     uv_timer_t again; /* standard error was full: try again */
     uv_timer_t tick;  /* draws the picture */
-    uv_signal_t back; /* SIGCONT: a shell may have written to the terminal meanwhile */
     uv_timer_t slow;  /* the metrics file, and the service manager's status */
     takt_metrics_job metrics;
     takt_notify notify;

@@ -15,6 +15,8 @@ typedef struct takt_screen {
     char text[TAKT_REPORT_PICTURE_SIZE];
 } takt_screen;
 
+/* From now on SIGCONT is caught: while the process was stopped, a shell may have written below the
+ * picture, so it is left as it is and drawn anew. */
 void takt_screen_open(takt_screen *screen, int fd);
 
 /* Draws the picture; nothing while the terminal is slow or belongs to another job. */
@@ -23,8 +25,5 @@ void takt_screen_draw(takt_screen *screen, takt_sink *sink, const takt_figures *
 
 /* Wipes the picture: the next output goes above the next picture. */
 void takt_screen_wipe(takt_screen *screen, takt_sink *sink);
-
-/* Forgets the picture: other output has followed it, so it must not be changed. */
-void takt_screen_forget(takt_screen *screen);
 
 #endif
