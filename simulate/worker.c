@@ -208,16 +208,10 @@ void takt_sim_worker_inner_wake(takt_fleet *fleet, takt_sim_event *event)
     tell_nested(event, takt_claims_wake_inner);
 }
 
-static void hint(takt_scheduler *scheduler, takt_queue *queue)
-{
-    takt_order_unpark(scheduler, queue);
-    takt_claims_hint(scheduler, queue);
-}
-
 void takt_sim_worker_inner_hint(takt_fleet *fleet, takt_sim_event *event)
 {
     (void)fleet;
-    tell_nested(event, hint);
+    tell_nested(event, takt_claims_hint_inner);
 }
 
 /* ---- passes ---------------------------------------------------------------------------------- */

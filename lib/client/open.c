@@ -11,7 +11,6 @@
 #include "client/pass.h"
 #include "scheduler/claims.h"
 #include "scheduler/loss.h"
-#include "scheduler/order.h"
 #include "scheduler/registry.h"
 
 static void timer_due(takt_timer *timer)
@@ -52,10 +51,8 @@ static void store_hint(void *data, const char *name, const char *key)
         return;
     while ((queue = takt_registry_next(&client->scheduler, limit, key, queue)))
         takt_claims_hint(&client->scheduler, queue);
-    while ((queue = takt_nest_next(&client->scheduler, limit, key, queue))) {
-        takt_order_unpark(&client->scheduler, queue);
-        takt_claims_hint(&client->scheduler, queue);
-    }
+    while ((queue = takt_nest_next(&client->scheduler, limit, key, queue)))
+        takt_claims_hint_inner(&client->scheduler, queue);
     takt_client_ask(client);
 }
 

@@ -261,7 +261,7 @@ typedef struct takt_ledger {
     takt_holder *holders;    /* sorted by worker; the caller's memory */
     int holder_count;
     int holder_capacity;  /* before a claim or a try at least holder_count + 1, with concurrency */
-    int64_t lease_min_us; /* of what is given now, if the numbers' lease is shorter */
+    int64_t lease_min_us; /* leases that begin now last so long at least (inner_permits.h) */
 } takt_ledger;
 
 /* Sets up a ledger that has never been used, except `line`, `holders`, `tenants` and their

@@ -54,6 +54,12 @@ void takt_claims_hint(takt_scheduler *scheduler, takt_queue *queue)
     takt_registry_touch(scheduler, queue);
 }
 
+void takt_claims_hint_inner(takt_scheduler *scheduler, takt_queue *queue)
+{
+    takt_order_unpark(scheduler, queue);
+    takt_claims_hint(scheduler, queue);
+}
+
 /* ---- when ------------------------------------------------------------------------------------ */
 
 /* The most urgent priority of the waiters; there is at least one. */

@@ -29,6 +29,9 @@ void takt_claims_outdated(takt_scheduler *scheduler, takt_queue *queue);
  * answer comes. */
 void takt_claims_hint(takt_scheduler *scheduler, takt_queue *queue);
 
+/* The same of an inner ledger of nested work, which may be parked for it. */
+void takt_claims_hint_inner(takt_scheduler *scheduler, takt_queue *queue);
+
 /* When this queue's waiters and permits need a claim next; TAKT_NEVER: they need none. */
 int64_t takt_claims_at(const takt_queue *queue, int64_t now_us);
 

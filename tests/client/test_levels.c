@@ -229,8 +229,8 @@ static void acquire_account(takt_client *client, takt_permit *permit, const char
     cr_assert_eq(takt_acquire(client, permit, &request, note), 0);
 }
 
-/* One claim decides about all levels: who waits for an account holds nothing of the domain.  Work
- * of another account goes by, and a release wakes who waits. */
+/* One claim decides about all levels, so work that waits for a permit of its account holds no
+ * permit of the domain.  Work of another account goes before it, and a release wakes it. */
 EACH_STORE(who_waits_inside_holds_nothing)
 {
     takt_permit first = {0}, second = {0}, third = {0};

@@ -268,7 +268,7 @@ static void any_parts(uint64_t seed)
 /* A has 50,000 jobs on eight workers, B ten on one. */
 static void few_beside_many(int64_t delay_us, uint64_t seed)
 {
-    int64_t came_us = BEGIN_US + 5 * SECOND_US + (int64_t)seed * 7000, slots = 0;
+    int64_t came_us = BEGIN_US + 5 * SECOND_US + (int64_t)(seed % 100) * 7000, slots = 0;
 
     open_tenants(9, 2, 100, delay_us, seed);
     for (int w = 0; w < 8; w++)
@@ -403,7 +403,7 @@ static void a_dead_head(int64_t delay_us, uint64_t seed)
     open_tenants(2, 2, 100, delay_us, seed);
     for (int w = 0; w < 2; w++)
         come(w, w, enough(100), true);
-    takt_fleet_run(&fleet, BEGIN_US + 5 * SECOND_US + (int64_t)seed * 7000);
+    takt_fleet_run(&fleet, BEGIN_US + 5 * SECOND_US + (int64_t)(seed % 100) * 7000);
     takt_fleet_crash(&fleet.workers[0]);
     from_us = fleet.now_us + 5 * TAKT_LOOKAHEAD_US;
     until_us = from_us + 3 * SECOND_US;
