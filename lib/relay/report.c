@@ -122,7 +122,8 @@ static int64_t next_slot(const takt_desk *desk, const takt_queue *queue)
 {
     for (int i = 0; i < desk->want_count; i++)
         if (desk->wants[i].count > 0 && (takes_less(desk->wants[i].kind, queue->claims.least) ||
-                                         desk->wants[i].kind.priority < queue->claims.foremost))
+                                         desk->wants[i].kind.priority <
+                                             takt_queue_next_priority(queue)))
             return 0;
     return queue->awarded.next_slot_at_us == TAKT_NEVER ? 0 : queue->awarded.next_slot_at_us;
 }

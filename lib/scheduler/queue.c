@@ -63,6 +63,16 @@ bool takt_queue_can_give(const takt_queue *queue, const takt_permit *permit)
            takt_numbers_can_give(queue->numbers, taken);
 }
 
+int takt_queue_next_priority(const takt_queue *queue)
+{
+    unsigned from = queue->awarded.in_line >> queue->claims.foremost;
+    int priority = queue->claims.foremost;
+
+    for (; from != 0 && (from & 1) == 0; from >>= 1)
+        priority++;
+    return priority;
+}
+
 bool takt_queue_has_permits(const takt_queue *queue)
 {
     bool has = queue->numbers->concurrency > 0;

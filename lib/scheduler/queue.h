@@ -87,7 +87,7 @@ typedef struct takt_awarded {
     int64_t round_trip_us; /* time from the claim to its answer */
     int64_t again_at_us;   /* when the ledger expects the next claim, by the local clock */
     /* By the store's clock: no further slot is due before that for amounts of claims.least or
-     * more, and a priority of claims.foremost or a less urgent one. */
+     * more, and a priority of takt_queue_next_priority or a less urgent one. */
     int64_t next_slot_at_us;
     int64_t blocked_until_us; /* by the store's clock; 0: not blocked */
     int64_t waiting;          /* in the fleet */
@@ -198,6 +198,10 @@ bool takt_queue_can_give(const takt_queue *queue, const takt_permit *permit);
 /* Whether its work holds permits, of any of its limits; and the shortest lease of these. */
 bool takt_queue_has_permits(const takt_queue *queue);
 int64_t takt_queue_lease(const takt_queue *queue);
+
+/* The most urgent priority of which the award says when the next slot is: of the waiters that stay
+ * in line if there are any, since others of the claim may be served or refused. */
+int takt_queue_next_priority(const takt_queue *queue);
 
 /* How much later than its slot work may begin, by all limits of the queue; TAKT_NEVER: none has a
  * guard. */

@@ -121,7 +121,7 @@ static bool is_too_late(const takt_queue *queue, const takt_permit *permit, int6
 {
     return permit->deadline_at_us < takt_clock_local(&queue->server->clock, store_us) &&
            takes_as_much(permit, &queue->claims.least) &&
-           permit->priority >= queue->claims.foremost;
+           permit->priority >= takt_queue_next_priority(queue);
 }
 
 /* Refuses the waiters whose deadline is over before their turn can come, as far as that is known:

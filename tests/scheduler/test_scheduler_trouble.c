@@ -577,6 +577,30 @@ Test(scheduler_trouble, what_is_told_of_others_ahead_does_not_concern_the_more_u
     cr_assert_eq(r.claims, 1);
 }
 
+/* The announced slot is for the place that stays in line, not for a more urgent one that is full. */
+Test(scheduler_trouble, what_is_told_of_a_place_does_not_concern_the_more_urgent)
+{
+    takt_award award = award_of(0, 0, 0, 0, 1);
+
+    r.limit.numbers.max_waiting = 2;
+    acquire(&r, 5, 1, ALWAYS);
+    pass(&r, 0);
+    award.in_line = 1U << 5;
+    award.claim_again_at_us = award.next_slot_at_us = NOW + 10 * SECOND;
+    answer(&r, MS, &award);
+    acquire(&r, 1, 1, ALWAYS);
+    takt_claims_nudge(&r.s, r.queue);
+    pass(&r, 2 * MS);
+    acquire(&r, 2, 1, 300 * MS);
+    award = award_of(2 * MS, 0, 0, 0, 1);
+    award.in_line = 1U << 5;
+    award.refused = 1;
+    award.claim_again_at_us = award.next_slot_at_us = NOW + 10 * SECOND;
+    answer(&r, 3 * MS, &award);
+    cr_assert_str_eq(pass(&r, 3 * MS), "b-7");
+    cr_assert_eq(r.claims, 1);
+}
+
 /* The announced slot is for the claimed cost: a later waiter with a lower cost may have an earlier
  * one. */
 Test(scheduler_trouble, who_wants_too_much_for_its_deadline_is_refused_at_once)
