@@ -196,6 +196,7 @@ typedef struct checker {
     int64_t calm_from_us, calm_until_us; /* by the store's clock */
     definition greedy[TAKT_RULES_MAX];
     bool one_policy;          /* all workers go by the same, always */
+    bool mixed;               /* in the calm: numbers of one revision differ beside the rules */
     definition_token *starts; /* in the calm, by the store's clock */
     int start_count, start_capacity;
     int64_t calm_tokens, calm_calls, calm_awards;

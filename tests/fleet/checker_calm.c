@@ -24,7 +24,7 @@ void checker_calm_call(checker *self, int of_worker, int64_t now_us, bool awarde
     worker->calls++;
     max = CALLS_PER_AWARD + (now_us - worker->awarded_at_us) / TAKT_KEEPALIVE_US;
     if (worker->calls > max && !self->ranked && !self->weighs && self->cost_max == 1 &&
-        self->concurrency == 0 && self->numbers.max_waiting == 0)
+        self->concurrency == 0 && self->numbers.max_waiting == 0 && !self->mixed)
         checker_fail(self, 3, "worker %d has called %lld times in %lld us of waiting", of_worker,
                      (long long)worker->calls, (long long)(now_us - worker->awarded_at_us));
     if (awarded) {
@@ -38,6 +38,7 @@ void checker_calm_call(checker *self, int of_worker, int64_t now_us, bool awarde
 void checker_calm_begins(checker *self, int64_t for_us)
 {
     self->calm = true;
+    self->mixed = false;
     self->calm_from_us = checker_now(self);
     self->calm_until_us = self->calm_from_us + for_us;
     self->calm_tokens = self->calm_calls = self->calm_awards = self->calm_refused = 0;
@@ -59,7 +60,7 @@ static void check_calls(const checker *self)
         (self->weighs ? 2 : 1) * FLEET_PER_AWARD * (self->calm_awards + self->calm_refused) +
         keepalives * self->fleet->worker_count;
 
-    if (self->calm_calls > max && self->numbers.max_waiting == 0)
+    if (self->calm_calls > max && self->numbers.max_waiting == 0 && !self->mixed)
         checker_fail(self, 3, "%lld calls for %lld awards to %d workers in %lld us",
                      (long long)self->calm_calls, (long long)self->calm_awards,
                      self->fleet->worker_count,

@@ -143,6 +143,8 @@ void checker_policy(checker *self, const takt_store_call *call)
     if (stated->revision == self->numbers.revision &&
         (stated->revision == 0 || takt_numbers_same(stated, &self->numbers))) {
         takt_numbers held = self->numbers;
+        self->mixed |= self->calm && (stated->lookahead_us != held.lookahead_us ||
+                                      stated->max_waiting != held.max_waiting);
         self->numbers = *stated;
         memcpy(self->numbers.rules, held.rules, sizeof held.rules);
         self->numbers.rule_count = held.rule_count;

@@ -6,7 +6,8 @@
  * such claim.
  *
  * Round robin.  Where all work has one priority and one weight, nobody is refused, there are no
- * faults and messages are quick, no worker has a third turn while another one waits for its next; a
+ * faults, messages are quick and all look ahead as far, no worker has a third turn while another
+ * one waits for its next; a
  * fourth, where costs differ, since a turn may pass a worker by whose first waiter costs more than
  * a share.
  */
@@ -166,7 +167,7 @@ static void check_round(const checker *self, int worker, int priority)
 
     if (!self->calm || self->ranked || self->weighs || self->far || self->numbers.max_waiting > 0 ||
         self->concurrency > 0 || /* permits go to the quickest worker */
-        is_vague(self))
+        self->mixed || is_vague(self))
         return;
     for (int i = 0; i < self->fleet->worker_count; i++) {
         const line_place *other = &self->workers[i].places[priority];
