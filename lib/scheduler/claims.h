@@ -29,7 +29,7 @@ void takt_claims_outdated(takt_scheduler *scheduler, takt_queue *queue);
  * answer comes. */
 void takt_claims_hint(takt_scheduler *scheduler, takt_queue *queue);
 
-/* The same of an inner ledger of nested work, which may be parked for it. */
+/* The same of an inner ledger, for which the queue may be parked. */
 void takt_claims_hint_inner(takt_scheduler *scheduler, takt_queue *queue);
 
 /* When this queue's waiters and permits need a claim next; TAKT_NEVER: they need none. */

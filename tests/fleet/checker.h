@@ -261,7 +261,8 @@ void checker_slot(checker *self, int64_t now_us, int64_t slot_us, int64_t cost);
 void checker_slots_back(checker *self, int64_t now_us, const takt_run *unused);
 int64_t checker_first(const definition *rules, int rule_count, int64_t t_us,
                       int64_t cost); /* that all rules permit */
-/* When the last of so many tokens can be taken, by each rule alone. */
+/* When the last of so many tokens can be taken by all rules, one after the other; later than any
+ * time if too many to count. */
 int64_t checker_due(const checker *self, int64_t t_us, int64_t tokens);
 int64_t checker_earliest(const checker *self, int64_t t_us,
                          int64_t cost); /* that now, block and all */

@@ -39,39 +39,35 @@ static int64_t wanted_above(const checker *self, int priority, int64_t now_us)
     return tokens;
 }
 
-/* When the last of so many tokens can be taken. */
-static int64_t last_of(const definition *rule, int64_t from_us, int64_t tokens)
+/* When the last of so many tokens can be taken of a bucket. */
+static int64_t last_of(const definition *bucket, int64_t from_us, int64_t tokens)
 {
-    wide tat = rule->min, from = (wide)from_us * rule->tokens;
-    definition copy = {0};
-    int64_t at_us = from_us;
+    wide tat = bucket->min, from = (wide)from_us * bucket->tokens;
+    wide last = (tat > from ? tat : from) + (tokens - bucket->rule.burst) * bucket->span;
 
-    if (rule->kind == DEFINED_BUCKET) {
-        wide last = (tat > from ? tat : from) + (tokens - rule->rule.burst) * rule->span;
-        return (int64_t)((last + rule->tokens - 1) / rule->tokens);
-    }
-    definition_copy(&copy, rule);
-    for (int64_t i = 0; i < tokens; i++) {
-        at_us = definition_earliest(&copy, at_us, 1);
-        definition_take(&copy, at_us, 1);
-    }
-    definition_close(&copy);
-    return at_us;
+    return (int64_t)((last + bucket->tokens - 1) / bucket->tokens);
 }
 
 int64_t checker_due(const checker *self, int64_t t_us, int64_t tokens)
 {
-    int64_t latest_us = t_us;
+    definition rules[TAKT_RULES_MAX] = {0};
+    int count = self->numbers.rule_count;
 
     t_us = self->blocked_until_us > t_us ? self->blocked_until_us : t_us;
-    for (int i = 0; i < self->numbers.rule_count; i++) {
-        const definition *rule = &self->rules[i];
-        int64_t due_us = rule->kind == DEFINED_BUCKET || tokens <= COUNTED_MAX
-                             ? last_of(rule, t_us, tokens)
-                             : TAKT_NEVER / 2;
-        latest_us = due_us > latest_us ? due_us : latest_us;
+    if (count == 1 && self->rules[0].kind == DEFINED_BUCKET)
+        return last_of(&self->rules[0], t_us, tokens);
+    if (tokens > COUNTED_MAX)
+        return TAKT_NEVER / 2;
+    for (int i = 0; i < count; i++)
+        definition_copy(&rules[i], &self->rules[i]);
+    for (int64_t taken = 0; taken < tokens; taken++) {
+        t_us = checker_first(rules, count, t_us, 1);
+        for (int i = 0; i < count; i++)
+            definition_take(&rules[i], t_us, 1);
     }
-    return latest_us;
+    for (int i = 0; i < count; i++)
+        definition_close(&rules[i]);
+    return t_us;
 }
 
 /* Whether a number of tokens describes the state of the rule. */
@@ -83,7 +79,7 @@ static bool counts_tokens(const checker *self, const definition *rule)
 static void check_priority(const checker *self, int worker, int priority)
 {
     const definition *rule = &self->rules[0];
-    int64_t wanted = wanted_above(self, priority, checker_now(self)), from_us = checker_now(self);
+    int64_t wanted = wanted_above(self, priority, checker_now(self));
 
     /* of waiters that it has refused a ledger knows the number, and not what each would have cost
      */
@@ -91,10 +87,10 @@ static void check_priority(const checker *self, int worker, int priority)
         !counts_tokens(self, rule) || (self->numbers.max_waiting > 0 && self->cost_max > 1) ||
         (rule->kind != DEFINED_BUCKET && (wanted > WANTED_MAX || self->cost_max > 1)))
         return;
-    from_us = self->blocked_until_us > from_us ? self->blocked_until_us : from_us;
     /* a window that slides has its room in parts of a period */
-    if (last_of(rule, from_us, wanted) > checker_now(self) + self->numbers.lookahead_us +
-                                             (rule->kind == DEFINED_SLIDING ? rule->period_us : 0))
+    if (checker_due(self, checker_now(self), wanted) >
+        checker_now(self) + self->numbers.lookahead_us +
+            (rule->kind == DEFINED_SLIDING ? rule->period_us : 0))
         checker_fail(self, 4,
                      "worker %d was given tokens with priority %d, which leaves %lld more urgent "
                      "ones no room",

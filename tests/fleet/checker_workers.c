@@ -301,25 +301,6 @@ static int64_t tokens_before(const checker *self, const fleet_job *ended, const 
     return tokens;
 }
 
-/* When the last of so many tokens can be taken by all rules together; checker_due asks each alone. */
-static int64_t due_by_all(const checker *self, int64_t now_us, int64_t tokens)
-{
-    definition rules[TAKT_RULES_MAX] = {0};
-    int count = self->numbers.rule_count;
-    int64_t at_us = now_us > self->blocked_until_us ? now_us : self->blocked_until_us;
-
-    for (int i = 0; i < count; i++)
-        definition_copy(&rules[i], &self->rules[i]);
-    for (int64_t taken = 0; taken < tokens; taken++) {
-        at_us = checker_first(rules, count, at_us, 1);
-        for (int i = 0; i < count; i++)
-            definition_take(&rules[i], at_us, 1);
-    }
-    for (int i = 0; i < count; i++)
-        definition_close(&rules[i]);
-    return at_us;
-}
-
 /* A waiter that fails before its deadline could not have been served by then if the waiters before
  * it stayed, up to the time of an answer. */
 static void check_hopeless(const checker *self, const fleet_job *ended, const fleet_job *jobs,
@@ -328,7 +309,7 @@ static void check_hopeless(const checker *self, const fleet_job *ended, const fl
     int64_t left_us = ended->permit.deadline_at_us - takt_fleet_clock(ended->worker);
     int64_t capacity = self->capacity; /* of newer numbers it may be less */
     int64_t cost = ended->permit.cost < capacity ? ended->permit.cost : capacity;
-    int64_t now_us = checker_now(self), first_us, last_us, tokens;
+    int64_t now_us = checker_now(self), first_us, last_us;
 
     /* its worker gets slots that were handed back with its next claim */
     if (left_us <= 0 || self->forgetful || self->concurrency > 0 ||
@@ -338,10 +319,8 @@ static void check_hopeless(const checker *self, const fleet_job *ended, const fl
     first_us = checker_earliest(self, now_us, cost) - now_us;
     if (first_us + self->slowest_us >= left_us)
         return;
-    tokens = tokens_before(self, ended, jobs, job_count) + cost;
-    last_us = checker_due(self, now_us, tokens) - now_us;
-    if (last_us + self->slowest_us < left_us && self->numbers.rule_count > 1)
-        last_us = due_by_all(self, now_us, tokens) - now_us;
+    last_us =
+        checker_due(self, now_us, tokens_before(self, ended, jobs, job_count) + cost) - now_us;
     if (last_us + self->slowest_us < left_us)
         checker_fail(
             self, 5,

@@ -52,8 +52,8 @@ void takt_screen_draw(takt_screen *screen, takt_sink *sink, const takt_figures *
 
 void takt_screen_wipe(takt_screen *screen, takt_sink *sink)
 {
-    if (!may_change(screen) || screen->drawn.count == 0)
-        return;
+    if (screen->drawn.count == 0 || !may_change(screen) || screen->drawn.count == 0)
+        return; /* nothing was drawn, or it is not ours any more */
     takt_terminal_size(screen->fd, &screen->columns, &screen->rows);
     size_t size = takt_report_picture_wipe(&screen->drawn, screen->columns, screen->text);
     if (takt_sink_put(sink, screen->text, size))

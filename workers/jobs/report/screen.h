@@ -15,8 +15,8 @@ typedef struct takt_screen {
     char text[TAKT_REPORT_PICTURE_SIZE];
 } takt_screen;
 
-/* From now on SIGCONT is caught: while the process was stopped, a shell may have written below the
- * picture, so it is left as it is and drawn anew. */
+/* Catches SIGCONT from now on.  A shell may have written below the picture while the process was
+ * stopped.  The old picture then stays on the terminal, and the next one is drawn below. */
 void takt_screen_open(takt_screen *screen, int fd);
 
 /* Draws the picture; nothing while the terminal is slow or belongs to another job. */
