@@ -536,6 +536,16 @@ static void settle(scenario *self)
     takt_fleet_run(fleet, until_us);
 }
 
+/* Whether a job waits for more than its ledger can ever give, and an answer must have said so. */
+static bool waits_in_vain(const fleet_job *job)
+{
+    const checker *watching = scenario_checker_of(job);
+    int64_t waited_us = takt_fleet_clock(job->worker) - job->asked_us;
+
+    return job->waiting && job->permit.cost > watching->capacity &&
+           waited_us > TAKT_KEEPALIVE_US + 2 * watching->slowest_us;
+}
+
 /* Everybody wants more, always. */
 static void run_calm(scenario *self)
 {
@@ -563,8 +573,7 @@ static void run_calm(scenario *self)
     for (int i = 0; i < self->ledger_count; i++)
         checker_calm_ends(&self->checkers[i]);
     for (int i = 0; i < self->job_count; i++)
-        if (self->jobs[i].waiting &&
-            self->jobs[i].permit.cost > scenario_checker_of(&self->jobs[i])->capacity)
+        if (waits_in_vain(&self->jobs[i]))
             checker_fail(scenario_checker_of(&self->jobs[i]), 5,
                          "acquire %lld waits for more than there can ever be",
                          (long long)self->jobs[i].order);
