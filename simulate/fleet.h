@@ -49,6 +49,11 @@ typedef struct takt_fleet_record {
     bool lags;
 } takt_fleet_record;
 
+/* Messages that a worker sends or gets together. */
+typedef struct takt_sim_trip {
+    int64_t sent_at_us, arrives_at_us;
+} takt_sim_trip;
+
 struct takt_fleet_worker {
     takt_fleet *fleet;
     int index;
@@ -56,6 +61,7 @@ struct takt_fleet_worker {
     int64_t clock_us;    /* how far its monotonic clock is ahead of the virtual time */
     int64_t incarnation; /* grows with each crash; messages to an earlier incarnation are dropped */
     uint64_t name;
+    takt_sim_trip trips[2]; /* of nested claims: the answers, the calls */
     takt_scheduler scheduler;
     takt_shadows shadows;
     bool pass_asked;
@@ -96,6 +102,7 @@ struct takt_fleet {
 
     /* counts and callbacks */
     int64_t claims, wakes;
+    int64_t scripts; /* that claims are sent in, where those of a pass go together */
     void (*on_award)(takt_fleet *fleet, uint64_t worker, const takt_claim *claim,
                      const takt_award *award);
     /* after every call on the store, including claims. `data` of a SETTLE is the takt_run that is

@@ -74,6 +74,19 @@ static int64_t draw_arrival(const takt_fleet_worker *worker)
 
 static void call_arrives(takt_fleet *fleet, takt_sim_event *event);
 
+/* Nested claims of one pass are one call, and so are their answers: they arrive together. */
+static int64_t draw_arrival_of(const takt_sim_exchange *exchange, takt_sim_happen arrive)
+{
+    takt_fleet_worker *worker = exchange->worker;
+    takt_sim_trip *trip = &worker->trips[arrive == call_arrives];
+
+    if (exchange->call.inner_count == 0 || exchange->call.op != TAKT_OP_CLAIM)
+        return draw_arrival(worker);
+    if (trip->sent_at_us != worker->fleet->now_us || trip->arrives_at_us == 0)
+        *trip = (takt_sim_trip){worker->fleet->now_us, draw_arrival(worker)};
+    return trip->arrives_at_us;
+}
+
 static void send(takt_sim_exchange *exchange, takt_sim_happen arrive)
 {
     takt_fleet_worker *worker = exchange->worker;
@@ -82,7 +95,8 @@ static void send(takt_sim_exchange *exchange, takt_sim_happen arrive)
     if (copies > 1 && exchange->call.op == TAKT_OP_SETTLE)
         copies = 1; /* it is a change, not a situation: a connection sends it once */
     for (int i = 0; i < copies; i++) {
-        takt_sim_event *planned = plan(exchange, draw_arrival(worker), arrive);
+        int64_t arrival_us = i == 0 ? draw_arrival_of(exchange, arrive) : draw_arrival(worker);
+        takt_sim_event *planned = plan(exchange, arrival_us, arrive);
         if (!planned)
             return;
         planned->incarnation = exchange->incarnation; /* not for a worker restarted since */

@@ -219,6 +219,7 @@ void takt_sim_worker_inner_hint(takt_fleet *fleet, takt_sim_event *event)
 static void send_claims(void *owner, int64_t now_us)
 {
     takt_fleet_worker *worker = owner;
+    int64_t nested = 0;
 
     while (!takt_list_empty(&worker->scheduler.claiming)) {
         takt_sim_exchange *exchange = takt_sim_worker_call(worker, 0, TAKT_OP_CLAIM);
@@ -229,8 +230,11 @@ static void send_claims(void *owner, int64_t now_us)
         exchange->ledger = takt_fleet_ledger_of(exchange->queue->key);
         exchange->call.key = takt_fleet_key(exchange->ledger);
         takt_sim_inner_name(exchange, exchange->queue);
+        nested += exchange->call.inner_count > 0;
+        worker->fleet->scripts += exchange->call.inner_count == 0;
         takt_sim_send(exchange, takt_queue_stated(exchange->queue));
     }
+    worker->fleet->scripts += takt_ceil_div(nested, TAKT_BATCH_MAX);
 }
 
 static void hand_back(void *owner, takt_queue *queue, const takt_run *unused)

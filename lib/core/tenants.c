@@ -86,17 +86,23 @@ static int find(const takt_ledger *ledger, int priority, const char *name)
     return at;
 }
 
-static int add(takt_ledger *ledger, int64_t now_us, int priority, const char *name)
+/* Adds a tenant before the one with that index. */
+static int add(takt_ledger *ledger, int64_t now_us, int priority, const char *name, int index)
 {
-    takt_tenant *tenant = &ledger->tenants[ledger->tenant_count];
+    takt_tenant *tenant = &ledger->tenants[index];
 
+    for (int at = 0; at < ledger->line_count; at++)
+        ledger->line[at].tenant =
+            (int16_t)(ledger->line[at].tenant + (ledger->line[at].tenant > index));
+    memmove(tenant + 1, tenant, (size_t)(ledger->tenant_count - index) * sizeof *tenant);
     memset(tenant, 0, sizeof *tenant);
     memcpy(tenant->name, name, strlen(name) + 1);
     tenant->priority = (int8_t)priority;
     tenant->weight = 1;
     tenant->since_us = now_us;
     tenant->head = -1;
-    return ledger->tenant_count++;
+    ledger->tenant_count++;
+    return index;
 }
 
 static takt_tenant *tenant_of(const takt_ledger *ledger, int at)
@@ -142,7 +148,7 @@ static void name_all(takt_ledger *ledger, int64_t now_us)
     for (int at = 0; at < ledger->line_count; at++) {
         int priority = ledger->line[at].priority, index = find(ledger, priority, "");
         if (index == ledger->tenant_count)
-            index = add(ledger, now_us, priority, "");
+            index = add(ledger, now_us, priority, "", index);
         ledger->line[at].tenant = (int16_t)(index + 1);
         ledger->line[at].more = ledger->line[at].needs = (takt_amounts){{0}};
         ledger->turn = takt_max(ledger->turn, ledger->line[at].turn); /* nobody owes turns here */
@@ -222,9 +228,23 @@ static bool forget_one(takt_ledger *ledger, const char *name)
     return found >= 0;
 }
 
+/* The index behind the tenants for which a client waits; tenant_count: it waits for none.  Of equal
+ * tenants the later one goes first, so those of a client come into turn together, and its claims
+ * for them need one call. */
+static int behind_client(const takt_ledger *ledger, uint64_t client)
+{
+    int index = 0;
+
+    for (int at = 0; at < ledger->line_count; at++)
+        if (ledger->line[at].client == client)
+            index = (int)takt_max(index, ledger->line[at].tenant);
+    return index > 0 ? index : ledger->tenant_count;
+}
+
 /* The index of the claim's tenant in a priority, which is added if need be; -1: there is no space.
  */
-static int admit(takt_ledger *ledger, int64_t now_us, int priority, const char *name)
+static int admit(takt_ledger *ledger, int64_t now_us, int priority, const char *name,
+                 uint64_t client)
 {
     int index = find(ledger, priority, name);
 
@@ -236,7 +256,7 @@ static int admit(takt_ledger *ledger, int64_t now_us, int priority, const char *
     if ((ledger->tenant_count == TAKT_TENANTS_MAX && !forget_one(ledger, name)) ||
         ledger->tenant_count == ledger->tenant_capacity)
         return -1;
-    return add(ledger, now_us, priority, name);
+    return add(ledger, now_us, priority, name, behind_client(ledger, client));
 }
 
 bool takt_tenants_join(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
@@ -255,7 +275,7 @@ bool takt_tenants_join(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         int priority = claim->wants[i].priority, index;
         if (i > 0 && priority == claim->wants[i - 1].priority)
             continue;
-        index = admit(ledger, now_us, priority, name);
+        index = admit(ledger, now_us, priority, name, claim->client);
         if (index < 0)
             return false;
         come(ledger, now_us, index, weight);
@@ -305,7 +325,7 @@ void takt_tenants_correct(takt_ledger *ledger, int64_t now_us, const char *name,
     if (index == ledger->tenant_count) {
         if (tokens < 0 || index == TAKT_TENANTS_MAX || index == ledger->tenant_capacity)
             return;
-        index = add(ledger, now_us, priority, text);
+        index = add(ledger, now_us, priority, text, index);
         ledger->tenants[index].weight = takt_min(takt_max(weight, 1), TAKT_TENANT_WEIGHT_MAX);
     }
     tenant = &ledger->tenants[index];

@@ -117,6 +117,34 @@ static int64_t next_turn_at(const takt_queue *queue)
     return takt_min(at_us, queue->claims.sent_at_us + TAKT_KEEPALIVE_US);
 }
 
+/*
+ * How long after its time a queue of nested work may claim, so that others of this worker come into
+ * turn and their claims go together.  The first slot of its turn is due half a lookahead after that
+ * time, or later; half of that is left for the trip.  If it was told to claim soon, its slot may be
+ * nearer.
+ */
+static int64_t patience(const takt_queue *queue)
+{
+    int64_t told_us = queue->awarded.again_at_us - queue->awarded.at_us;
+    int64_t most_us = queue->numbers->lookahead_us / 4 - 2 * queue->awarded.round_trip_us;
+
+    if (!queue->nest || queue->turn->of->standing_count == 1)
+        return 0;
+    return takt_max(takt_min(most_us, told_us), 0);
+}
+
+/* When a queue claims for waiters that stand in line: once its time has come, with another queue of
+ * its turns, or alone after a while. */
+static int64_t gathered_at(const takt_queue *queue, int64_t now_us)
+{
+    int64_t at_us = next_turn_at(queue);
+
+    if (queue->awarded.again_at_us == TAKT_NEVER ||
+        (queue->turn && queue->turn->of->claimed_at_us == now_us && at_us <= now_us))
+        return at_us;
+    return at_us + patience(queue);
+}
+
 static const takt_more one_of_each = {{1, 1, 1}};
 
 /* Whether the waiter that the ledger plans for has gone, and those behind it need less. */
@@ -194,7 +222,7 @@ int64_t takt_claims_at(const takt_queue *queue, int64_t now_us)
         else if (!queue->turn && queue->awarded.again_at_us != TAKT_NEVER)
             at_us = takt_max(now_us, queue->awarded.again_at_us); /* too many tenants wait */
     } else if (queue->in_hand.count > 0 || stands_for(queue, most_urgent(queue))) {
-        at_us = next_turn_at(queue);
+        at_us = gathered_at(queue, now_us);
     } /* otherwise a waiter here goes before others in the fleet: claim at once */
     if (at_us > now_us)
         at_us = takt_min(at_us, newcomers_at(queue, now_us));

@@ -143,6 +143,24 @@ void takt_order_served(takt_scheduler *scheduler, takt_queue *queue)
         move_to_end(scheduler, queue->turn, queue->turn->priority);
 }
 
+void takt_order_claims(takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us)
+{
+    takt_turns *turns = queue->nest ? queue->turn->of : NULL;
+
+    if (!turns || turns->claimed_at_us == now_us)
+        return;
+    turns->claimed_at_us = now_us;
+    for (int i = 0; i < TAKT_PRIORITIES; i++) {
+        const takt_link *at = turns->order[i].next;
+        for (int left = turns->standing[i]; left > 0; at = at->next) {
+            if (!turn_of(at)->stands)
+                continue;
+            takt_registry_touch(scheduler, turn_of(at)->queue);
+            left--;
+        }
+    }
+}
+
 bool takt_order_is_first(const takt_queue *queue)
 {
     return first_in_turn(queue->turn->of) == queue->turn;

@@ -347,6 +347,7 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
         pass_us = takt_min(pass_us, queue->awarded.parked_until_us);
     if (claim_us <= now_us) {
         takt_registry_put(scheduler, queue, CLAIMING);
+        takt_order_claims(scheduler, queue, now_us);
     } else {
         pass_us = takt_min(pass_us, claim_us);
         takt_registry_put(scheduler, queue, is_idle(queue, pass_us) ? IDLE : NOWHERE);
@@ -359,15 +360,26 @@ static int64_t pass_at_of(const takt_node *timer)
     return TAKT_HOLDER(timer, takt_queue, registry.timer)->registry.pass_at_us;
 }
 
+/* The next queue that a pass has to look at; NULL: none. */
+static takt_queue *next_for_pass(const takt_scheduler *scheduler, int64_t now_us)
+{
+    const takt_node *timer = scheduler->timers.first;
+
+    if (!takt_list_empty(&scheduler->touched))
+        return queue_of(scheduler->touched.next);
+    return timer && pass_at_of(timer) <= now_us ? TAKT_HOLDER(timer, takt_queue, registry.timer)
+                                                : NULL;
+}
+
 void takt_scheduler_run(takt_scheduler *scheduler, int64_t now_us)
 {
+    takt_queue *queue;
+
     /* Only queues idle since before this pass: no permit with a pending callback refers to them. */
     while (scheduler->idle_count > IDLE_MAX)
         takt_registry_forget(scheduler, queue_of(scheduler->idle.next));
-    while (!takt_list_empty(&scheduler->touched))
-        update(scheduler, queue_of(scheduler->touched.next), now_us);
-    while (scheduler->timers.first && pass_at_of(scheduler->timers.first) <= now_us)
-        update(scheduler, TAKT_HOLDER(scheduler->timers.first, takt_queue, registry.timer), now_us);
+    while ((queue = next_for_pass(scheduler, now_us)))
+        update(scheduler, queue, now_us);
 }
 
 int64_t takt_scheduler_count_fired(const takt_scheduler *scheduler)

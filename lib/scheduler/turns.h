@@ -16,9 +16,10 @@ typedef struct takt_turns {
     takt_link order[TAKT_PRIORITIES]; /* takt_turn.link, of those with waiters that need slots */
     int standing[TAKT_PRIORITIES];    /* how many of each may stand in line */
     int standing_count;
-    int in_line;    /* queues of which the ledger has waiters */
-    int alone;      /* queues that are served without the store */
-    takt_pace pace; /* of all of them: loss.c */
+    int in_line;           /* queues of which the ledger has waiters */
+    int alone;             /* queues that are served without the store */
+    int64_t claimed_at_us; /* when one of them has claimed last, by the local clock */
+    takt_pace pace;        /* of all of them: loss.c */
     char id[];
 } takt_turns;
 

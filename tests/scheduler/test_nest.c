@@ -339,6 +339,71 @@ Test(nest, a_parked_queue_leaves_its_place_and_comes_back)
 }
 
 /* Its inner limits have let none start: only what they say can change that. */
+/* The next pass is then; two clocks drift apart. */
+static void expect_pass_at(int64_t at_us)
+{
+    cr_assert_geq(next_pass(), at_us);
+    cr_assert_leq(next_pass(), at_us + 5 * MS);
+}
+
+Test(nest, a_queue_waits_with_its_claim_for_others_of_its_worker)
+{
+    int64_t patience_us = server.numbers.lookahead_us / 4;
+
+    add("a", EACH);
+    add("b", EACH);
+    add("c", EACH);
+    run(0);
+    put_off(0, 0, 300 * MS, false);
+    put_off(1, 0, 340 * MS, false);
+    put_off(2, 0, 500 * MS, false);
+    run(0);
+    cr_expect_eq(claims, 0);
+    expect_pass_at(300 * MS + patience_us);
+    run(next_pass());
+    cr_expect_eq(claims, 2);
+    cr_expect(has_claimed(0) && has_claimed(1));
+    put_off(0, 400 * MS, 900 * MS, false);
+    put_off(1, 400 * MS, 900 * MS, false);
+    run(400 * MS);
+    expect_pass_at(500 * MS + patience_us);
+}
+
+Test(nest, a_queue_that_is_to_claim_soon_waits_no_longer_than_that)
+{
+    add("a", EACH);
+    add("b", EACH);
+    run(0);
+    put_off(0, 0, 10 * MS, false);
+    put_off(1, 0, 500 * MS, false);
+    run(0);
+    expect_pass_at(20 * MS);
+}
+
+Test(nest, a_slow_answer_leaves_less_time_to_wait_for_others)
+{
+    takt_award award = award_of(0, 500 * MS, 0, 0, 1);
+
+    add("a", EACH);
+    add("b", EACH);
+    run(0);
+    put_off(1, 0, 900 * MS, false);
+    award.claim_again_at_us = NOW + 500 * MS;
+    award.in_line = 1U << 5;
+    takt_scheduler_award(&s, queues[0], &award, NOW, NOW + 20 * MS);
+    run(20 * MS);
+    cr_expect_leq(next_pass(), 500 * MS + server.numbers.lookahead_us / 4 - 30 * MS);
+}
+
+Test(nest, a_queue_that_is_alone_waits_for_no_others)
+{
+    add("a", EACH);
+    run(0);
+    put_off(0, 0, 300 * MS, false);
+    run(0);
+    expect_pass_at(300 * MS);
+}
+
 Test(nest, a_change_of_an_inner_ledger_ends_parking)
 {
     add("a", 1);

@@ -11,8 +11,8 @@
 
 #define HEAD          3 /* EVALSHA, the script's name, the number of keys */
 #define ARGUMENTS     (1 + TAKT_INNER_MAX)
-#define KEYS_MAX      (TAKT_REDIS_BATCH_MAX * TAKT_SCRIPT_CALL_NAMES)
-#define ARGUMENTS_MAX (TAKT_REDIS_BATCH_MAX * ARGUMENTS)
+#define KEYS_MAX      (TAKT_BATCH_MAX * TAKT_SCRIPT_CALL_NAMES)
+#define ARGUMENTS_MAX (TAKT_BATCH_MAX * ARGUMENTS)
 #define TRIES_MAX     3 /* to load the script */
 #define WORDS_MAX     (HEAD + KEYS_MAX + 1 + ARGUMENTS_MAX)
 #define REPLY_MAX     (1 + TAKT_AWARD_HEAD + TAKT_PERMITS_VALUES + TAKT_AWARD_RUN * TAKT_RUNS_MAX)
@@ -30,7 +30,7 @@ struct words {
  */
 struct writing {
     struct words keys, arguments;
-    char counts[TAKT_REDIS_BATCH_MAX * sizeof "99,9 "];
+    char counts[TAKT_BATCH_MAX * sizeof "99,9 "];
     size_t counts_size;
 };
 
@@ -213,7 +213,7 @@ static bool is_ready(const takt_redis_job *job, const takt_redis_node *node)
     return job->node == node && takt_redis_node_ready(node);
 }
 
-/* Sends up to TAKT_REDIS_BATCH_MAX of the gathered jobs. */
+/* Sends up to TAKT_BATCH_MAX of the gathered jobs. */
 static void send_some(takt_redis_store *store)
 {
     takt_link *gathered = &store->batch.gathered, jobs;
@@ -223,7 +223,7 @@ static void send_some(takt_redis_store *store)
     bool whole = true;
 
     takt_list_init(&jobs);
-    while (whole && count < TAKT_REDIS_BATCH_MAX && (job = next_job(gathered)) != NULL) {
+    while (whole && count < TAKT_BATCH_MAX && (job = next_job(gathered)) != NULL) {
         first = first != NULL ? first : job;
         takt_list_append(&jobs, &job->pause.link);
         whole = is_ready(job, first->node) && add_claim(&writing, job);

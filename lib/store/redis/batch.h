@@ -14,8 +14,6 @@
 #include "store/redis/script_call.h"
 #include "store/store.h"
 
-#define TAKT_REDIS_BATCH_MAX 8 /* meanwhile the server does nothing else */
-
 typedef struct takt_redis_job takt_redis_job;     /* redis.h */
 typedef struct takt_redis_store takt_redis_store; /* redis.h */
 

@@ -151,11 +151,28 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             end
         end,
 
-        add = function(priority, name, since)
-            local list = tenants.list
-            list[#list + 1] = { name = name, priority = priority, weight = 1, tag = 0, since = since, index = #list + 1,
+        -- Adds a tenant before the one with that index; nil: at the end.
+        add = function(priority, name, since, index)
+            local list, one = tenants.list, { name = name, priority = priority, weight = 1, tag = 0, since = since,
                 wanting = 0, asking = 0, places = 0, processes = 0, all = 0 }
-            return list[#list]
+            index = index or #list + 1
+            table.insert(list, index, one)
+            for i = index, #list do
+                list[i].index = i
+            end
+            return one
+        end,
+
+        -- The index behind the tenants for which the claim's client waits; nil: it waits for none. See
+        -- lib/core/tenants.c.
+        behind_client = function()
+            local index = 0
+            for _, place in ipairs(tenants.places) do
+                if place.client == tenants.client then
+                    index = math.max(index, place.tenant.index)
+                end
+            end
+            return index > 0 and index + 1 or nil
         end,
 
         -- The places, and those of the claimer if they are not among them.
@@ -250,7 +267,8 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                     elseif not one and #tenants.list == TAKT_TENANTS_MAX and not tenants.forget_one() then
                         return false
                     end
-                    tenants.come(one or tenants.add(priority, tenants.name or '', ledger.now))
+                    tenants.come(one
+                        or tenants.add(priority, tenants.name or '', ledger.now, tenants.behind_client()))
                 end
             end
             return true
