@@ -63,29 +63,33 @@ static void on_look(takt_call *call, int status, const takt_standing *standing)
         row->standing = *standing;
 }
 
-static void want_row(takt_agent_watch *watch, const char *limit, const char *key)
+/* Returns whether it is a row that nobody has wanted yet. */
+static bool want_row(takt_agent_watch *watch, const char *limit, const char *key)
 {
     row *made, **rows;
+    bool first;
 
     for (size_t i = 0; i < watch->count; i++)
         if (strcmp(watch->rows[i]->limit, limit) == 0 &&
             strcmp(watch->rows[i]->key ? watch->rows[i]->key : "", key ? key : "") == 0) {
+            first = !watch->rows[i]->wanted;
             watch->rows[i]->wanted = true;
-            return;
+            return first;
         }
     rows = realloc(watch->rows, (watch->count + 1) * sizeof(*rows));
     if (!rows)
-        return;
+        return false;
     watch->rows = rows;
     made = calloc(1, sizeof(*made));
     if (!made)
-        return;
+        return false;
     made->watch = watch;
     made->rate = -1;
     made->wanted = true;
     snprintf(made->limit, sizeof(made->limit), "%s", limit);
     made->key = key ? strdup(key) : NULL;
     rows[watch->count++] = made;
+    return true;
 }
 
 static void want_limits(takt_agent_watch *watch, const takt_policy *policy)
@@ -109,8 +113,7 @@ static void want_program_key(void *data, const char *limit, const char *key)
     if (!key[0] || keys->count == KEYS_MAX || !takt_policy_has(policy, limit) ||
         takt_policy_key_hash(policy, limit))
         return;
-    want_row(keys->watch, limit, key);
-    keys->count++;
+    keys->count += want_row(keys->watch, limit, key);
 }
 
 /* Keys for which somebody waits on the connections that came first, or programs wait. */
@@ -131,8 +134,7 @@ static void want_keys(takt_agent_watch *watch)
         const takt_request *request = &waiter->seat->of.wish->request;
         if (request->key &&
             !takt_policy_key_hash(takt_agent_policy_of(agent, request->limit), request->limit)) {
-            want_row(watch, request->limit, request->key);
-            keys.count++;
+            keys.count += want_row(watch, request->limit, request->key);
         }
     }
     takt_relays_waiting(agent->relays, want_program_key, &keys);

@@ -42,6 +42,7 @@ struct trial {
     takt_store *store;
     takt_limit limit;
     char key[TAKT_CHECKUP_KEY_SIZE];
+    char queue[sizeof TAKT_CHECKUP_LIMIT + TAKT_CHECKUP_KEY_SIZE]; /* that of a client would be */
     takt_store_call call;
     takt_claim claim;
     takt_award award;
@@ -120,12 +121,18 @@ static void try_all(struct trial *trial, uv_loop_t *loop)
 {
     char span[TAKT_CHECKUP_SPAN_SIZE];
 
+    int size;
+
     takt_checkup_key(trial->key);
+    size =
+        snprintf(trial->queue, sizeof trial->queue, "%s%c%s", TAKT_CHECKUP_LIMIT, '\0', trial->key);
     memcpy(&trial->claim.worker, trial->key, sizeof trial->claim.worker);
     trial->claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, TAKT_PRIORITY_DEFAULT, TAKT_NO_MORE};
     trial->call = (takt_store_call){.limit = &trial->limit,
                                     .numbers = &trial->limit.numbers,
                                     .key = trial->key,
+                                    .queue = trial->queue,
+                                    .queue_size = (size_t)size,
                                     .claim = &trial->claim,
                                     .award = &trial->award,
                                     .cost = 1,

@@ -38,11 +38,11 @@ TAKT_EXPORT int takt_relays_event(takt_relays *relays, const takt_event *event);
 /* Returns the number of permits that programs hold.  NULL is harmless. */
 TAKT_EXPORT size_t takt_relays_held(const takt_relays *relays);
 
-/* Called for a limit and key ("": none) for which programs wait. */
+/* Called for a limit and key ("": none) for which programs wait, maybe more than once. */
 typedef void (*takt_relays_visit)(void *data, const char *limit, const char *key);
 
 /* Returns the number of waiters that programs have, and calls `visit` (NULL: not) for each ledger
- * and tenant that they wait for.  NULL is harmless. */
+ * that they wait for; of nested work for those of all levels.  NULL is harmless. */
 TAKT_EXPORT size_t takt_relays_waiting(const takt_relays *relays, takt_relays_visit visit,
                                        void *data);
 

@@ -72,11 +72,8 @@ static takt_queue *nest(takt_client *client, takt_permit *permit, const takt_req
     int32_t weight;
     const char *tenant = takt_request_tenant(request, levels, outermost, &weight);
     takt_queue *queue = takt_registry_nested(&client->scheduler, chain, tenant, weight);
-    bool renewed = queue && queue->limit != chain->limits[outermost];
 
-    for (int i = 0; queue && i < outermost; i++)
-        renewed |= queue->nest->inner[i].limit != chain->limits[i];
-    if (renewed)
+    if (queue)
         takt_renew_nested(&client->scheduler, queue, chain);
     permit->nested = 1;
     permit->cost = takt_chain_cost(chain);
@@ -121,8 +118,13 @@ bool takt_acquire_unnest(takt_client *client, takt_queue *queue)
         return false;
     for (int priority = 0; priority < TAKT_PRIORITIES; priority++) {
         takt_link *waiting = &queue->waiters.lists[priority];
-        while (!takt_list_empty(waiting))
-            spread(client, queue, queues, TAKT_HOLDER(waiting->next, takt_permit, line));
+        while (!takt_list_empty(waiting)) {
+            takt_permit *permit = TAKT_HOLDER(waiting->next, takt_permit, line);
+            if (permit->nested)
+                spread(client, queue, queues, permit);
+            else /* a ticket: its program passes the limits */
+                takt_waiter_fire(&client->scheduler, permit, TAKT_E_INVALID);
+        }
     }
     return true;
 }

@@ -13,8 +13,9 @@ void takt_acquire_enter(takt_client *client, takt_queue *queue, takt_permit *per
  * limits one after the other.  False: no memory, and they wait where they are. */
 bool takt_acquire_unnest(takt_client *client, takt_queue *queue);
 
-/* Puts a permit for one ledger alone into its queue, behind no other limit and without a deadline.
- * It waits in shadow limits, too. */
+/* Puts a permit into a queue, behind no other limit and without a deadline.  It waits in shadow
+ * limits, too.  Of a nested queue it fails with TAKT_E_INVALID if the store does not carry claims
+ * with inner limits. */
 void takt_acquire_ticket(takt_client *client, takt_queue *queue, takt_permit *permit, int32_t cost,
                          takt_more more, int32_t priority, takt_acquire_cb callback);
 

@@ -92,6 +92,17 @@ void takt_client_note(takt_client *client, int number, int status)
     }
 }
 
+const takt_limit *takt_client_limit(const takt_client *client, const char *name)
+{
+    const takt_limit *limit = takt_policy_find(client->policy, name);
+    const takt_brought_limit *brought = client->brought;
+
+    for (; !limit && brought; brought = brought->next)
+        if (strcmp(brought->limit.name, name) == 0)
+            limit = &brought->limit;
+    return limit;
+}
+
 takt_queue *takt_client_queue(takt_client *client, const takt_limit *limit, const char *key,
                               const char *tenant, int32_t weight)
 {
@@ -101,14 +112,30 @@ takt_queue *takt_client_queue(takt_client *client, const takt_limit *limit, cons
     return takt_registry_tenant(&client->scheduler, present ? present : limit, key, tenant, weight);
 }
 
-static const takt_limit *find(const void *policy, const takt_limit *limit, const char *key)
+/* Whether programs behind an agent have brought the limit along. */
+static bool is_brought(const takt_client *client, const takt_limit *limit)
 {
-    return takt_policy_renewed(policy, limit, key);
+    const takt_brought_limit *brought = client->brought;
+
+    while (brought && &brought->limit != limit)
+        brought = brought->next;
+    return brought;
+}
+
+/* A limit that only programs have stays. */
+static const takt_limit *find(const void *data, const takt_limit *limit, const char *key)
+{
+    const takt_client *client = data;
+    const takt_limit *found = takt_policy_renewed(client->policy, limit, key);
+
+    return !found && is_brought(client, limit) ? limit : found;
 }
 
 /* The name that a hash stands for is not known here: its weight holds until the next acquire. */
-static int32_t weigh(const takt_limit *limit, const takt_turn *turn)
+static int32_t weigh(const void *data, const takt_limit *limit, const takt_turn *turn)
 {
+    if (is_brought(data, limit))
+        return turn->weight; /* the programs say it */
     if (limit->fair == TAKT_FAIR_WORKER)
         return 1;
     return limit->key_hash ? turn->weight : takt_weights_of(limit, turn->tenant);
@@ -161,7 +188,7 @@ int takt_client_renew(takt_client *client, const takt_policy *policy)
     client->policy = policy;
     client->asked = NULL;
     client->renewed = true;
-    takt_renew_policy(&client->scheduler, find, weigh, policy);
+    takt_renew_policy(&client->scheduler, find, weigh, client);
     takt_client_ask(client);
     return 0;
 }

@@ -107,6 +107,9 @@ static inline bool takt_client_is_forked(const takt_client *client)
  * asked for needs no further turn of the loop. */
 void takt_client_ask(takt_client *client);
 
+/* The limit of that name, also one that a program behind an agent has brought along; NULL: none. */
+const takt_limit *takt_client_limit(const takt_client *client, const char *name);
+
 /* Returns the queue of a limit and key, and of a tenant with that weight (NULL: none).  The limit
  * may come from an older policy: if the present policy has a limit of that name, the queue uses
  * that one. */

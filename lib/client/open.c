@@ -26,23 +26,11 @@ static void store_event(void *data, const takt_event *event)
         client->options.on_event(client, event, client->options.data);
 }
 
-/* The limit of that name, also one that a program behind an agent has brought along; NULL: none. */
-static const takt_limit *limit_of(const takt_client *client, const char *name)
-{
-    const takt_limit *limit = takt_policy_find(client->policy, name);
-    const takt_brought_limit *brought = client->brought;
-
-    for (; !limit && brought; brought = brought->next)
-        if (strcmp(brought->limit.name, name) == 0)
-            limit = &brought->limit;
-    return limit;
-}
-
 /* Another program has blocked, unblocked or reset a ledger, or applied a policy. */
 static void store_hint(void *data, const char *name, const char *key)
 {
     takt_client *client = data;
-    const takt_limit *limit = limit_of(client, name);
+    const takt_limit *limit = takt_client_limit(client, name);
     takt_queue *queue = NULL;
 
     if (name[0] == '\0')
@@ -60,7 +48,7 @@ static void store_hint(void *data, const char *name, const char *key)
 static void store_wake(void *data, const char *name, const char *key)
 {
     takt_client *client = data;
-    const takt_limit *limit = limit_of(client, name);
+    const takt_limit *limit = takt_client_limit(client, name);
     takt_queue *queue = NULL;
 
     while (limit && (queue = takt_registry_next(&client->scheduler, limit, key, queue))) {
@@ -71,6 +59,18 @@ static void store_wake(void *data, const char *name, const char *key)
         takt_claims_wake_inner(&client->scheduler, queue);
         takt_client_ask(client);
     }
+}
+
+/* The agent has something to say to a queue. */
+static void store_news(void *data, const char *name, size_t size)
+{
+    takt_client *client = data;
+    takt_queue *queue = takt_registry_named(&client->scheduler, name, size);
+
+    if (!queue)
+        return;
+    takt_claims_nudge(&client->scheduler, queue);
+    takt_client_ask(client);
 }
 
 /* The connection was lost or made.  Waiters see at once that the store is lost, and claim at once
@@ -101,14 +101,18 @@ static int open_store(takt_client *client, const takt_policy *policy, takt_error
 {
     takt_store_options options = takt_location_options(&client->options, policy);
     const char *url = takt_location_url(&client->options, policy);
+    int code;
 
     options.on_event = store_event;
     options.on_hint = store_hint;
     options.on_wake = store_wake;
+    options.on_news = store_news;
     options.on_connection = store_connection;
     options.on_gone = store_gone;
     options.data = client;
-    return takt_store_open(&client->store, client->loop, url, &options, error);
+    code = takt_store_open(&client->store, client->loop, url, &options, error);
+    client->scheduler.relayed = code == 0 && client->store->relays;
+    return code;
 }
 
 /* Frees the client on failure, at once or when its store has closed. */

@@ -204,6 +204,8 @@ static void send_claims(takt_client *client, int64_t now_us)
         claiming->call.limit = claiming->queue->limit;
         claiming->call.numbers = takt_queue_stated(claiming->queue);
         claiming->call.key = claiming->queue->key;
+        claiming->call.queue = claiming->queue->registry.entry.key;
+        claiming->call.queue_size = claiming->queue->registry.entry.size;
         name_inner(claiming);
         claiming->sent_us = now_us;
         client->claims_in_flight++;

@@ -12,6 +12,13 @@
 #include "scheduler/turns.h"
 #include "shadow/shadow.h"
 
+/* For whom work was; tenant NULL: the limit has no tenants. */
+typedef struct takt_payer {
+    const char *tenant;
+    int32_t weight;
+    int priority;
+} takt_payer;
+
 /* One limit's part of it: what was taken, with the number of requests that were not begun, and what
  * was used. */
 static int begin(takt_client *client, const takt_limit *limit, const char *key, takt_payer payer,
@@ -73,23 +80,31 @@ void takt_settle_shadow(takt_client *client, const takt_shadow_waiter *shadow_wa
 static void give_back(takt_client *client, const takt_limit *limit, const char *key,
                       takt_payer payer, const takt_run *unused)
 {
-    if (takt_policy_find(client->policy, limit->name)) /* else it is gone: they lapse */
+    if (takt_client_limit(client, limit->name)) /* else it is gone: they lapse */
         (void)begin(client, limit, key, payer, takt_run_slot(unused, 0),
                     taken_for(unused->cost, unused->more, unused->count, unused->count), nothing);
 }
 
-void takt_settle_unused(takt_client *client, const takt_queue *queue, const takt_run *unused)
+/* Every level of a queue takes back slots that were for work of that priority. */
+static void give_back_all(takt_client *client, const takt_queue *queue, int priority,
+                          const takt_run *unused)
 {
     for (int i = 0; queue->nest && i < queue->nest->count; i++)
         give_back(client, queue->nest->inner[i].limit, queue->nest->inner[i].key,
                   (takt_payer){NULL, 1, 0}, unused);
-    give_back(client, queue->limit, queue->key, payer_of(queue, queue->claims.foremost), unused);
+    give_back(client, queue->limit, queue->key, payer_of(queue, priority), unused);
 }
 
-void takt_settle_ticket(takt_client *client, const takt_limit *limit, const char *key,
-                        takt_payer payer, int64_t slot_us, int64_t cost, takt_more more)
+void takt_settle_unused(takt_client *client, const takt_queue *queue, const takt_run *unused)
 {
-    (void)begin(client, limit, key, payer, slot_us, taken_for(cost, more, 1, 1), nothing);
+    give_back_all(client, queue, queue->claims.foremost, unused);
+}
+
+void takt_settle_ticket(takt_client *client, const takt_queue *queue, const takt_permit *permit)
+{
+    takt_run unused = takt_run_at(permit->slot_at_us, 1, permit->cost, permit->more);
+
+    give_back_all(client, queue, permit->priority, &unused);
 }
 
 /* Whether it was granted, and its real cost was not reported yet. */

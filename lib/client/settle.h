@@ -9,16 +9,8 @@
 /* Hands back slots that no waiter here needs: their real cost is 0. */
 void takt_settle_unused(takt_client *client, const takt_queue *queue, const takt_run *unused);
 
-/* For whom work was; tenant NULL: the limit has no tenants. */
-typedef struct takt_payer {
-    const char *tenant;
-    int32_t weight;
-    int priority;
-} takt_payer;
-
-/* Hands back the unneeded slot of one request, of any limit. */
-void takt_settle_ticket(takt_client *client, const takt_limit *limit, const char *key,
-                        takt_payer payer, int64_t slot_us, int64_t cost, takt_more more);
+/* Hands back the unneeded slot of a permit of that queue. */
+void takt_settle_ticket(takt_client *client, const takt_queue *queue, const takt_permit *permit);
 
 /* Reports the real cost of a shadow waiter's work, now that its slot is known. */
 void takt_settle_shadow(takt_client *client, const takt_shadow_waiter *shadow_waiter);

@@ -115,6 +115,8 @@ static bool is_held_up(takt_calling *calling)
     if (!trying->queue)
         return false;
     calling->call.claim = &trying->claim;
+    calling->call.queue = trying->queue->registry.entry.key;
+    calling->call.queue_size = trying->queue->registry.entry.size;
     calling->call.award = &trying->award;
     return !takt_claims_begin_try(scheduler, trying->queue, &trying->claim);
 }

@@ -16,38 +16,56 @@
 
 static void on_ticket(takt_permit *permit, int status);
 
-static const char *key_of(const takt_counter *counter)
-{
-    return counter->key + counter->name_size + 1;
-}
-
-/* The limit that the agent's own policy has, if the program's is no newer. */
-static const takt_limit *limit_of(const takt_counter *counter)
+/* Of one level the limit that the agent's own policy has, if the program's is no newer. */
+static const takt_limit *in_force(const takt_counter *counter, int level)
 {
     const takt_policy *policy = counter->relays->client->policy;
-    const takt_limit *own = takt_policy_find(policy, counter->limit->name);
+    const takt_limit *said = counter->said.limits[level];
+    const takt_limit *own = takt_policy_find(policy, said->name);
 
-    if (own == NULL || own->numbers.revision < counter->limit->numbers.revision)
-        return counter->limit;
-    return takt_policy_renewed(policy, own, key_of(counter));
+    return own == NULL || own->numbers.revision < said->numbers.revision
+               ? said
+               : takt_policy_renewed(policy, own, counter->said.keys[level]);
+}
+
+/* The limits in force; those that the programs say if one claim cannot decide about the others. */
+static takt_chain chain_of(const takt_counter *counter)
+{
+    takt_chain chain = counter->said;
+
+    for (int level = 0; level < chain.count; level++)
+        chain.limits[level] = in_force(counter, level);
+    return chain.count > 1 && !takt_chain_is_nested(&chain) ? counter->said : chain;
+}
+
+static int32_t weight_of(const takt_counter *counter)
+{
+    return counter->weight > 0 ? counter->weight : 1;
 }
 
 takt_queue *takt_counter_queue(const takt_counter *counter)
 {
     takt_scheduler *scheduler = &counter->relays->client->scheduler;
-    const takt_limit *limit = limit_of(counter);
-    takt_queue *queue =
-        takt_registry_tenant(scheduler, limit, key_of(counter), takt_counter_tenant(counter),
-                             counter->weight > 0 ? counter->weight : 1);
+    takt_chain chain = chain_of(counter);
+    const char *tenant = takt_counter_tenant(counter);
+    takt_queue *queue;
 
-    if (queue != NULL && queue->limit != limit)
-        takt_renew_queue(scheduler, queue, limit);
+    if (chain.count > 1) {
+        queue = takt_registry_nested(scheduler, &chain, tenant, weight_of(counter));
+        if (queue != NULL)
+            takt_renew_nested(scheduler, queue, &chain);
+        return queue;
+    }
+    queue =
+        takt_registry_tenant(scheduler, chain.limits[0], chain.keys[0], tenant, weight_of(counter));
+    if (queue != NULL && queue->limit != chain.limits[0])
+        takt_renew_queue(scheduler, queue, chain.limits[0]);
     return queue;
 }
 
 const takt_limit *takt_counter_limit(const takt_counter *counter)
 {
-    return limit_of(counter);
+    return chain_of(counter).limits[counter->said.count - 1];
 }
 
 static takt_relay_kind kind_of(const takt_permit *permit)
@@ -55,26 +73,49 @@ static takt_relay_kind kind_of(const takt_permit *permit)
     return (takt_relay_kind){permit->cost, permit->more, permit->priority};
 }
 
-takt_counter *takt_counter_of(takt_relays *relays, const takt_limit *limit, const void *name,
-                              size_t name_size)
+static void name_levels(takt_counter *counter)
 {
-    takt_entry *entry = takt_table_find(&relays->counters, name, name_size);
-    takt_counter *counter = entry != NULL ? TAKT_HOLDER(entry, takt_counter, entry)
-                                          : calloc(1, sizeof *counter + name_size + 1);
+    takt_relay_parts parts;
+    takt_chain *said = &counter->said;
 
-    if (counter == NULL)
-        return NULL;
-    counter->limit = limit;
-    if (entry != NULL)
+    (void)takt_relay_read_name(&parts, counter->name, counter->entry.size); /* it was checked */
+    counter->tenant_name = parts.tenant;
+    said->count = parts.inner_count + 1;
+    for (int i = 0; i < said->count; i++) {
+        said->keys[i] = i < parts.inner_count ? parts.inner[i].key : parts.key;
+        said->costs[i] = 1; /* what its waiters cost is the same on each level */
+    }
+}
+
+takt_counter *takt_counter_of(takt_relays *relays, const char *name, size_t size)
+{
+    takt_entry *entry = takt_table_find(&relays->counters, name, size);
+    takt_counter *counter = entry != NULL ? TAKT_HOLDER(entry, takt_counter, entry)
+                                          : calloc(1, sizeof *counter + size + 1);
+
+    if (counter == NULL || entry != NULL)
         return counter;
     counter->relays = relays;
-    memcpy(counter->key, name, name_size);
-    counter->name_size = strlen(counter->key);
-    counter->entry.key = counter->key;
-    counter->entry.size = name_size;
+    memcpy(counter->name, name, size);
+    counter->entry.key = counter->name;
+    counter->entry.size = size;
+    name_levels(counter);
     takt_list_init(&counter->desks);
     takt_table_add(&relays->counters, &counter->entry);
     return counter;
+}
+
+void takt_counter_say(takt_counter *counter, const takt_limit *const *limits)
+{
+    size_t size = (size_t)counter->said.count * sizeof *limits;
+
+    if (memcmp(counter->said.limits, limits, size) == 0)
+        return;
+    memcpy(counter->said.limits, limits, size);
+    if (takt_counter_find_queue(counter) == NULL)
+        return;
+    (void)takt_counter_queue(counter); /* its tickets continue with them */
+    takt_client_ask(counter->relays->client);
 }
 
 static void free_if_idle(takt_counter *counter)
@@ -159,7 +200,7 @@ takt_ticket *takt_counter_new_ticket(takt_counter *counter)
 
 static int64_t target_of(const takt_counter *counter, const takt_ticket_class *class)
 {
-    return limit_of(counter)->numbers.max_waiting > 0
+    return takt_counter_limit(counter)->numbers.max_waiting > 0
                ? class->wanted
                : takt_min(class->wanted, takt_max(TAKT_TICKETS_MAX, counter->programs));
 }
@@ -361,12 +402,10 @@ void takt_counter_hold(takt_desk *desk, takt_ticket *ticket)
 /* Gives the slot back: its cost, and the permit with it. */
 static void hand_back(takt_counter *counter, takt_ticket *ticket)
 {
-    takt_payer payer = {takt_counter_tenant(counter), counter->weight > 0 ? counter->weight : 1,
-                        ticket->permit.priority};
+    const takt_queue *queue = takt_counter_queue(counter);
 
-    if (ticket->permit.slot_at_us > 0 && !ticket->permit.uncharged)
-        takt_settle_ticket(counter->relays->client, limit_of(counter), key_of(counter), payer,
-                           ticket->permit.slot_at_us, ticket->permit.cost, ticket->permit.more);
+    if (queue != NULL && ticket->permit.slot_at_us > 0 && !ticket->permit.uncharged)
+        takt_settle_ticket(counter->relays->client, queue, &ticket->permit);
     takt_release(&ticket->permit);
     free(ticket);
 }
@@ -420,9 +459,14 @@ static void send_away(takt_counter *counter, int status)
 }
 
 /* The numbers in force never give that cost.  Programs that have others learn them by a report, and
- * refuse their waiters themselves. */
+ * refuse their waiters themselves; they do not learn those of inner limits. */
 static void refuse_cost(const takt_counter *counter, takt_ticket_class *class)
 {
+    const takt_queue *queue = takt_counter_find_queue(counter);
+    bool inner =
+        queue != NULL && counter->said.count > 1 &&
+        takt_numbers_can_give(queue->numbers, takt_amounts_of(class->kind.cost, class->kind.more));
+
     for (takt_link *at = counter->desks.next; at != &counter->desks; at = at->next) {
         takt_desk *desk = TAKT_HOLDER(at, takt_desk, at_counter);
         takt_relay_class *wanted = takt_relay_find(desk->wants, desk->want_count, class->kind);
@@ -431,7 +475,7 @@ static void refuse_cost(const takt_counter *counter, takt_ticket_class *class)
         class->wanted -= wanted->count;
         wanted->count = 0;
         note_presence(desk);
-        if (takt_report_is_newer(desk))
+        if (!inner && takt_report_is_newer(desk))
             takt_report_ask(desk);
         else
             fail(desk, TAKT_E_COST);

@@ -74,8 +74,9 @@ size_t takt_relays_waiting(const takt_relays *relays, takt_relays_visit visit, v
             int64_t waiting = 0;
             for (int class = 0; class < counter->class_count; class ++)
                 waiting += counter->classes[class].wanted;
-            if (waiting > 0 && visit != NULL)
-                visit(data, counter->key, counter->key + counter->name_size + 1);
+            for (int level = 0; waiting > 0 && visit != NULL && level < counter->said.count;
+                 level++)
+                visit(data, counter->said.limits[level]->name, counter->said.keys[level]);
             all += waiting;
         }
     return (size_t)all;
@@ -225,8 +226,8 @@ static bool state(takt_relay *relay, const char *const *words, const size_t *siz
         desk->counter->weight = (int32_t)weight;
     desk->stated = ++relay->relays->stated;
     desk->seq = seq;
-    if (relay->relays->draining && count > 0) {
-        desk->failed = TAKT_E_STORE;
+    if (count > 0 && (relay->relays->draining || takt_counter_is_unnested(desk->counter))) {
+        desk->failed = relay->relays->draining ? TAKT_E_STORE : TAKT_RELAY_UNNESTED;
         count = 0;
     }
     if (takt_counter_state(desk, wants, count, holding) < 0)
@@ -267,6 +268,7 @@ static int open_relay(takt_relay *relay, const char *const *words, const size_t 
     relay->opened = true;
     takt_relay_write(&writer, now_us);
     takt_relay_write(&writer, clock->known ? takt_clock_store(clock, now_us) : 0);
+    takt_relay_write(&writer, relay->relays->client->store->nests);
     answer_sizes[1] = (size_t)(writer.at - text);
     takt_report_send(relay, 2, answer, answer_sizes);
     return 0;

@@ -1,9 +1,11 @@
 /*
  * relay.h: the programs behind one agent, from the inside.
  *
- * A program's connection is a relay.  It has a desk for each ledger that it waits for.  A counter
- * is one ledger of all programs: its waiters are tickets, permits of the agent's client.  A ticket
- * belongs to no program until its slot is due: then it goes to the desk whose turn it is.
+ * A program's connection is a relay.  It has a desk for each ledger that it waits for; of nested
+ * work (scheduler/nest.h) for each outermost ledger with its chain of inner ones.  A counter is
+ * what the desks for the same ledgers of all programs share: its waiters are tickets, permits of
+ * the agent's client.  A ticket belongs to no program until its slot is due: then it goes to the
+ * desk whose turn it is.
  *
  * relay.c reads commands.  desk.c keeps desks.  counter.c keeps as many tickets as are wanted, and
  * deals them.  report.c sends the reports.  relay_call.c has the calls that are no claims.
@@ -15,6 +17,7 @@
 
 #include "client/client.h"
 #include "relay/presence.h"
+#include "scheduler/registry.h"
 #include "store/agent/message.h"
 
 /* Tickets that wait, of one class, unless more programs have waiters; with max_waiting each waiter
@@ -51,16 +54,16 @@ typedef struct takt_ticket_class {
 } takt_ticket_class;
 
 typedef struct takt_counter {
-    takt_entry entry; /* takt_relay_write_name (message.h) */
+    takt_entry entry; /* by the limit's name, a NUL and KEY (message.h): its queue's name, too */
     takt_relays *relays;
-    const takt_limit *limit; /* as the programs say it last */
-    int32_t weight;          /* of its tenant, likewise; 0: no program has said one */
+    takt_chain said; /* its limits as the programs say them last; one: the work is not nested */
+    const char *tenant_name; /* "": none, or that of no name */
+    int32_t weight;          /* of the tenant, as the programs say it last; 0: none has said one */
     takt_link desks;         /* the next one to be served first */
     takt_ticket_class *classes;
     int class_count, class_room;
     int64_t programs; /* that have waiters */
-    size_t name_size;
-    char key[];
+    char name[];      /* of the entry */
 } takt_counter;
 
 /* A slot that a program may not have seen yet. */
@@ -128,22 +131,36 @@ int takt_counter_state(takt_desk *desk, const takt_relay_class *wants, int count
 /* The desk's waiters leave and its permits are free; frees the desk. */
 void takt_counter_leave(takt_desk *desk);
 
-/* The counter of a desk's ledger, made if necessary; NULL: no memory. */
-takt_counter *takt_counter_of(takt_relays *relays, const takt_limit *limit, const void *name,
-                              size_t name_size);
+/* The counter of that name, made if necessary; its limits are still to be said.  NULL: no memory.
+ */
+takt_counter *takt_counter_of(takt_relays *relays, const char *name, size_t size);
 
-/* The queue of that ledger and tenant; NULL: no memory. */
+/* A program says its limits, the innermost first. */
+void takt_counter_say(takt_counter *counter, const takt_limit *const *limits);
+
+/* Its queue, made if necessary; NULL: no memory. */
 takt_queue *takt_counter_queue(const takt_counter *counter);
 
-/* The limit in force. */
+/* The same if the queue exists. */
+static inline const takt_queue *takt_counter_find_queue(const takt_counter *counter)
+{
+    return takt_registry_named(&counter->relays->client->scheduler, counter->name,
+                               counter->entry.size);
+}
+
+/* The (outermost) limit in force. */
 const takt_limit *takt_counter_limit(const takt_counter *counter);
 
 /* The tenant; NULL: none. */
 static inline const char *takt_counter_tenant(const takt_counter *counter)
 {
-    const char *tenant = takt_relay_tenant(counter->key, counter->entry.size);
+    return counter->tenant_name[0] || counter->weight > 0 ? counter->tenant_name : NULL;
+}
 
-    return tenant[0] || counter->weight > 0 ? tenant : NULL;
+/* Whether its work is nested, which the client's store cannot decide about. */
+static inline bool takt_counter_is_unnested(const takt_counter *counter)
+{
+    return counter->said.count > 1 && !counter->relays->client->store->nests;
 }
 
 /* Whether a permit is a ticket; if so its desk has lost it. */

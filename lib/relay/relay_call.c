@@ -255,7 +255,8 @@ static bool ask_ledger(takt_relay *relay, int64_t number, const char *const *wor
     relay_call *call;
     numbers read;
 
-    if (desk == NULL || !read_numbers(words[5], sizes[5], &read) || sizes[6] >= sizeof reason)
+    if (desk == NULL || desk->counter->said.count > 1 || !read_numbers(words[5], sizes[5], &read) ||
+        sizes[6] >= sizeof reason)
         return false;
     memcpy(reason, words[6], sizes[6]);
     if (sizes[6] > 0 && takt_check_reason(reason, NULL) != 0)

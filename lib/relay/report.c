@@ -11,36 +11,36 @@
 #include "redis/resp.h"
 #include "relay/relay.h"
 #include "scheduler/loss.h"
-#include "scheduler/registry.h"
+#include "scheduler/turns.h"
 
 static void on_turn(uv_idle_t *turn)
 {
     takt_report_now(turn->data);
 }
 
-static const takt_queue *queue_of(const takt_desk *desk)
+/* Sends a message about a desk: KIND LIMIT KEY and two more words. */
+static void send_about(const takt_desk *desk, const char *kind, const char *third,
+                       size_t third_size, const char *fourth, size_t fourth_size)
 {
-    const takt_counter *counter = desk->counter;
+    const takt_entry *entry = &desk->entry;
+    const char *limit = entry->key, *key = limit + strlen(limit) + 1;
+    const char *words[] = {kind, limit, key, third, fourth};
+    const size_t sizes[] = {strlen(kind), strlen(limit), entry->size - strlen(limit) - 1,
+                            third_size, fourth_size};
 
-    return takt_registry_find_tenant(&counter->relays->client->scheduler, counter->limit,
-                                     counter->key + counter->name_size + 1,
-                                     takt_counter_tenant(counter));
+    takt_report_send(desk->relay, 5, words, sizes);
 }
 
-/* Of the word KEY, which also names the tenant. */
-static size_t key_size(const takt_counter *counter)
-{
-    return counter->entry.size - counter->name_size - 1;
-}
-
-/* The waiters of a queue are counted when the answer to a claim that states them has come. */
+/* The waiters of a queue are counted when the answer to a claim that states them has come.  Those
+ * that wait for their turn in the line are counted later. */
 static bool is_counted(const takt_desk *desk)
 {
-    const takt_queue *queue = queue_of(desk);
+    const takt_queue *queue = takt_counter_find_queue(desk->counter);
 
-    return queue == NULL || (!queue->claims.in_flight && queue->registry.list != CLAIMING &&
-                             queue->registry.list != TOUCHED &&
-                             queue->waiters.total - queue->waiters.counted <= queue->in_hand.count);
+    return queue == NULL || takt_turns_hold_up(queue) ||
+           (!queue->claims.in_flight && queue->registry.list != CLAIMING &&
+            queue->registry.list != TOUCHED &&
+            queue->waiters.total - queue->waiters.counted <= queue->in_hand.count);
 }
 
 static void on_look(uv_prepare_t *look)
@@ -100,7 +100,7 @@ void takt_report_send(takt_relay *relay, int count, const char *const *words, co
 
 bool takt_report_is_newer(const takt_desk *desk)
 {
-    const takt_queue *queue = queue_of(desk);
+    const takt_queue *queue = takt_counter_find_queue(desk->counter);
 
     return queue != NULL && queue->numbers->revision >= desk->numbers.revision &&
            !takt_numbers_same(queue->numbers, &desk->numbers);
@@ -121,26 +121,23 @@ static bool takes_less(takt_relay_kind kind, takt_amounts least)
 static int64_t next_slot(const takt_desk *desk, const takt_queue *queue)
 {
     for (int i = 0; i < desk->want_count; i++)
-        if (desk->wants[i].count > 0 && (takes_less(desk->wants[i].kind, queue->claims.least) ||
-                                         desk->wants[i].kind.priority <
-                                             takt_queue_next_priority(queue)))
+        if (desk->wants[i].count > 0 &&
+            (takes_less(desk->wants[i].kind, queue->claims.least) ||
+             desk->wants[i].kind.priority < takt_queue_next_priority(queue)))
             return 0;
     return queue->awarded.next_slot_at_us == TAKT_NEVER ? 0 : queue->awarded.next_slot_at_us;
 }
 
 static void send_report(takt_desk *desk)
 {
-    const takt_counter *counter = desk->counter;
-    const char *key = counter->key + counter->name_size + 1;
-    const takt_queue *queue = queue_of(desk);
+    const takt_queue *queue = takt_counter_find_queue(desk->counter);
     char text[TAKT_RELAY_TEXT_SIZE], numbers[TAKT_RELAY_TEXT_SIZE];
     takt_writer writer = {text, text + sizeof text, false};
     int64_t now_us = takt_timer_now();
     int64_t store_us = queue != NULL && queue->server->clock.known
                            ? takt_clock_store(&queue->server->clock, now_us)
                            : 0;
-    const char *words[] = {"report", counter->key, key, text, numbers};
-    size_t sizes[] = {6, counter->name_size, key_size(counter), 0, 0};
+    size_t numbers_size = 0;
 
     takt_relay_write(&writer, desk->seq);
     takt_relay_write(&writer, now_us);
@@ -160,13 +157,12 @@ static void send_report(takt_desk *desk)
         takt_relay_write_kind(&writer, desk->slots[i].kind);
         takt_relay_write(&writer, desk->slots[i].fence);
     }
-    sizes[3] = (size_t)(writer.at - text);
     if (takt_report_is_newer(desk))
-        sizes[4] = takt_relay_write_numbers(queue->numbers, numbers);
+        numbers_size = takt_relay_write_numbers(queue->numbers, numbers);
     desk->seq = desk->refused = 0;
     desk->slot_count = 0;
     desk->lost = false;
-    takt_report_send(desk->relay, 5, words, sizes);
+    send_about(desk, "report", text, (size_t)(writer.at - text), numbers, numbers_size);
 }
 
 const char *takt_report_trouble(const takt_relays *relays, int status)
@@ -179,17 +175,13 @@ const char *takt_report_trouble(const takt_relays *relays, int status)
 
 static void send_failure(takt_desk *desk)
 {
-    const takt_counter *counter = desk->counter;
-    const char *key = counter->key + counter->name_size + 1;
-    const char *why = takt_report_trouble(counter->relays, desk->failed);
+    const char *why = takt_report_trouble(desk->relay->relays, desk->failed);
     char code[16];
-    const char *words[] = {"fail", counter->key, key, code, why};
-    size_t sizes[] = {4, counter->name_size, key_size(counter), 0, strlen(why)};
+    size_t size = (size_t)snprintf(code, sizeof code, "%d", desk->failed);
 
-    sizes[3] = (size_t)snprintf(code, sizeof code, "%d", desk->failed);
     desk->failed = 0;
     desk->seq = 0;
-    takt_report_send(desk->relay, 5, words, sizes);
+    send_about(desk, "fail", code, size, why, strlen(why));
 }
 
 void takt_report_now(takt_relays *relays)

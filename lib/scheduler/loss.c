@@ -208,10 +208,13 @@ static void note_workers(takt_seen *seen, int64_t workers, int64_t now_us)
 }
 
 /* The ledger counts a worker once for each of its tenants.  So many workers would each have as many
- * tenants there as this one, and its part of the rate is that of all of them. */
-static int64_t count_workers(const takt_queue *queue, int64_t claimers)
+ * tenants there as this one, and its part of the rate is that of all of them.  An agent has counted
+ * them so already. */
+static int64_t count_workers(const takt_scheduler *scheduler, const takt_queue *queue,
+                             int64_t claimers)
 {
-    int64_t own = queue->turn ? queue->turn->of->in_line + (queue->awarded.in_line == 0) : 1;
+    bool counted = !queue->turn || scheduler->relayed;
+    int64_t own = counted ? 1 : queue->turn->of->in_line + (queue->awarded.in_line == 0);
 
     return (claimers + own - 1) / own;
 }
@@ -219,7 +222,7 @@ static int64_t count_workers(const takt_queue *queue, int64_t claimers)
 void takt_loss_answered(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
                         int64_t now_us)
 {
-    int64_t workers = count_workers(queue, award->workers + (award->in_line == 0));
+    int64_t workers = count_workers(scheduler, queue, award->workers + (award->in_line == 0));
 
     if (queue->loss.trouble != 0) {
         queue->loss.trouble = 0;

@@ -34,7 +34,7 @@ static takt_turn *first_that(const takt_turns *turns, int priority, bool stands)
 static void fill(takt_scheduler *scheduler, takt_turns *turns)
 {
     for (int i = 0; i < TAKT_PRIORITIES; i++)
-        while (turns->standing_count < TAKT_TURNS_IN_LINE) {
+        while (scheduler->relayed || turns->standing_count < TAKT_TURNS_IN_LINE) {
             takt_turn *next = first_that(turns, i, false);
             if (!next)
                 break;

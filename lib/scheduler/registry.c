@@ -101,8 +101,7 @@ void takt_registry_close(takt_scheduler *scheduler)
     takt_servers_close(&scheduler->servers);
 }
 
-/* The table's key: the limit's name, NUL, the key; with a tenant also NUL, the tenant.  Of nested
- * work always the tenant, then NUL, name, NUL, key of each inner limit. */
+/* The table's key (`id`) is the queue's name: takt_registry_named. */
 static takt_queue *make_queue(takt_scheduler *scheduler, const takt_limit *limit, const char *id,
                               size_t size)
 {
@@ -145,9 +144,9 @@ static size_t write_id(char id[ID_SIZE], const takt_limit *limit, const char *ke
     return tenant[0] ? add_part(id, size, tenant) : size;
 }
 
-static takt_queue *find(takt_scheduler *scheduler, const char *id, size_t size)
+takt_queue *takt_registry_named(takt_scheduler *scheduler, const char *name, size_t size)
 {
-    takt_entry *entry = takt_table_find(&scheduler->queues, id, size);
+    takt_entry *entry = takt_table_find(&scheduler->queues, name, size);
 
     return entry ? TAKT_HOLDER(entry, takt_queue, registry.entry) : NULL;
 }
@@ -162,7 +161,7 @@ takt_queue *takt_registry_find_tenant(takt_scheduler *scheduler, const takt_limi
 {
     char id[ID_SIZE];
 
-    return find(scheduler, id, write_id(id, limit, key, tenant ? tenant : ""));
+    return takt_registry_named(scheduler, id, write_id(id, limit, key, tenant ? tenant : ""));
 }
 
 takt_queue *takt_registry_next(takt_scheduler *scheduler, const takt_limit *limit, const char *key,
@@ -170,7 +169,7 @@ takt_queue *takt_registry_next(takt_scheduler *scheduler, const takt_limit *limi
 {
     char id[ID_SIZE];
     size_t size = write_id(id, limit, key, "");
-    takt_queue *plain = before ? NULL : find(scheduler, id, size);
+    takt_queue *plain = before ? NULL : takt_registry_named(scheduler, id, size);
 
     if (plain)
         return plain;
@@ -206,7 +205,7 @@ takt_queue *takt_registry_tenant(takt_scheduler *scheduler, const takt_limit *li
     if (!tenant)
         return takt_registry_queue(scheduler, limit, key);
     size = write_id(id, limit, key, tenant);
-    queue = find(scheduler, id, size);
+    queue = takt_registry_named(scheduler, id, size);
     if (!queue)
         queue = make_queue(scheduler, limit, id, size);
     if (queue && !queue->turn)
@@ -237,7 +236,7 @@ takt_queue *takt_registry_queue(takt_scheduler *scheduler, const takt_limit *lim
     if (queue && queue->limit == limit && strcmp(queue->key, key) == 0)
         return queue;
     size = write_id(id, limit, key, "");
-    queue = find(scheduler, id, size);
+    queue = takt_registry_named(scheduler, id, size);
     if (!queue)
         queue = make_plain(scheduler, limit, id, size);
     scheduler->last = queue;
@@ -273,7 +272,7 @@ static bool nest(takt_scheduler *scheduler, takt_queue *queue, const takt_chain 
     }
     if (takt_nest_join(scheduler, queue, chain, keys) < 0 || !join(scheduler, queue))
         return false;
-    plain = find(scheduler, queue->registry.entry.key, size);
+    plain = takt_registry_named(scheduler, queue->registry.entry.key, size);
     return !plain || plain->turn || join(scheduler, plain);
 }
 
@@ -282,7 +281,7 @@ takt_queue *takt_registry_nested(takt_scheduler *scheduler, const takt_chain *ch
 {
     char id[NESTED_ID_SIZE];
     size_t size = write_nested_id(id, chain, tenant ? tenant : "");
-    takt_queue *queue = find(scheduler, id, size);
+    takt_queue *queue = takt_registry_named(scheduler, id, size);
 
     if (!queue) {
         queue = make_queue(scheduler, chain->limits[chain->count - 1], id, size);

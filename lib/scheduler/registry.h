@@ -31,6 +31,11 @@ takt_queue *takt_registry_find(takt_scheduler *scheduler, const takt_limit *limi
 takt_queue *takt_registry_find_tenant(takt_scheduler *scheduler, const takt_limit *limit,
                                       const char *key, const char *tenant);
 
+/* The queue of that name if it exists.  A queue is called by the name of its limit, NUL, its key;
+ * with a tenant also NUL, the tenant.  Of nested work always the tenant or nothing, then NUL, name,
+ * NUL, key of each inner limit, the innermost first. */
+takt_queue *takt_registry_named(takt_scheduler *scheduler, const char *name, size_t size);
+
 /* All queues that claim from a ledger, one after the other: `before` is the last one, NULL for the
  * first.  NULL: no more. */
 takt_queue *takt_registry_next(takt_scheduler *scheduler, const takt_limit *limit, const char *key,

@@ -23,12 +23,22 @@ void takt_renew_queue(takt_scheduler *scheduler, takt_queue *queue, const takt_l
         takt_registry_touch(scheduler, queue);
 }
 
-void takt_renew_nested(takt_scheduler *scheduler, takt_queue *queue, const takt_chain *chain)
+static void renew_nested(takt_scheduler *scheduler, takt_queue *queue, const takt_chain *chain)
 {
     for (int i = 0; i < queue->nest->count; i++)
         queue->nest->inner[i].limit = chain->limits[i];
     takt_order_unpark(scheduler, queue);
     takt_renew_queue(scheduler, queue, chain->limits[queue->nest->count]);
+}
+
+void takt_renew_nested(takt_scheduler *scheduler, takt_queue *queue, const takt_chain *chain)
+{
+    bool same = queue->limit == chain->limits[queue->nest->count];
+
+    for (int i = 0; i < queue->nest->count; i++)
+        same = same && queue->nest->inner[i].limit == chain->limits[i];
+    if (!same)
+        renew_nested(scheduler, queue, chain);
 }
 
 typedef const takt_limit *takt_finder(const void *data, const takt_limit *limit, const char *key);
@@ -53,7 +63,8 @@ static bool find_chain(const takt_queue *queue, takt_finder *find, const void *d
 }
 
 static void renew(takt_scheduler *scheduler, takt_queue *queue, takt_finder *find,
-                  int32_t (*weigh)(const takt_limit *limit, const takt_turn *turn),
+                  int32_t (*weigh)(const void *data, const takt_limit *limit,
+                                   const takt_turn *turn),
                   const void *data)
 {
     takt_chain chain = {.limits = {find(data, queue->limit, queue->key)}};
@@ -62,15 +73,16 @@ static void renew(takt_scheduler *scheduler, takt_queue *queue, takt_finder *fin
         return;
     if (queue->turn)
         queue->turn->weight =
-            weigh(chain.limits[queue->nest ? queue->nest->count : 0], queue->turn);
+            weigh(data, chain.limits[queue->nest ? queue->nest->count : 0], queue->turn);
     if (queue->nest)
-        takt_renew_nested(scheduler, queue, &chain);
+        renew_nested(scheduler, queue, &chain);
     else
         takt_renew_queue(scheduler, queue, chain.limits[0]);
 }
 
 void takt_renew_policy(takt_scheduler *scheduler, takt_finder *find,
-                       int32_t (*weigh)(const takt_limit *limit, const takt_turn *turn),
+                       int32_t (*weigh)(const void *data, const takt_limit *limit,
+                                        const takt_turn *turn),
                        const void *data)
 {
     for (size_t i = 0; i < scheduler->queues.used; i++)

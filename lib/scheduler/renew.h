@@ -18,13 +18,15 @@
 void takt_renew_policy(takt_scheduler *scheduler,
                        const takt_limit *(*find)(const void *data, const takt_limit *limit,
                                                  const char *key),
-                       int32_t (*weigh)(const takt_limit *limit, const takt_turn *turn),
+                       int32_t (*weigh)(const void *data, const takt_limit *limit,
+                                        const takt_turn *turn),
                        const void *data);
 
 /* The same for one queue, which continues with that limit. */
 void takt_renew_queue(takt_scheduler *scheduler, takt_queue *queue, const takt_limit *limit);
 
-/* The same for a nested queue, which continues with the limits of that chain. */
+/* The same for a nested queue, which continues with the limits of that chain; nothing if it has
+ * them. */
 void takt_renew_nested(takt_scheduler *scheduler, takt_queue *queue, const takt_chain *chain);
 
 /* Whether a queue uses one of the limits that is_among() names, or a limit within one. */

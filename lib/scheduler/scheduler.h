@@ -37,6 +37,10 @@ typedef struct takt_scheduler {
     takt_queue *last;       /* the queue used last: mostly the next one too */
     takt_seen seen;         /* workers that shared any ledger */
     takt_link fallbacks;    /* queues that are now served without the store, still to be reported */
+    /* An agent claims for this program (lib/relay).  All tenants and subjects may stand in line at
+     * once: the agent, which has those of all programs, lets them take turns.  Its awards say how
+     * many workers there are, each counted once. */
+    bool relayed;
 } takt_scheduler;
 
 /* All waiters leave with a status.  What jobs hold and the slots in hand are given back, for

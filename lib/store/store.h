@@ -84,6 +84,10 @@ struct takt_store_call {
      * one step, or none. */
     const takt_store_inner *inner;
     int inner_count;
+    /* CLAIM; TRY with permits: what the client calls the queue that it is for, which is not idle
+     * meanwhile (scheduler/registry.h).  For on_news. */
+    const char *queue;
+    size_t queue_size;
     int64_t cost;                /* TRY, SETTLE */
     int64_t more[TAKT_MORE_MAX]; /* likewise, of further units */
     int64_t for_us;              /* BLOCK, PENALIZE; PEEK: for how long to count, 0: not */
@@ -132,6 +136,8 @@ typedef struct takt_store_options {
     /* A ledger's permit has become free and this worker is among the first in line, or some of its
      * waiters have to leave the line: claim now.  A hint too. */
     void (*on_wake)(void *data, const char *limit, const char *key);
+    /* The answer to a claim for the queue of that name has changed: claim now. */
+    void (*on_news)(void *data, const char *queue, size_t size);
     /* The connection to a server of the store was lost, with the reason, even if no call was under
      * way; or, with 0, it is back: claim now.  A hint too. */
     void (*on_connection)(void *data, int server, int code);
@@ -166,6 +172,9 @@ struct takt_store {
     /* It carries claims with inner limits.  It may turn out later that it does not: such a claim
      * then comes back with a failure, and has done nothing. */
     bool nests;
+    /* An agent claims for this program.  It keeps its places in line few, and counts the workers
+     * (takt_scheduler.relayed). */
+    bool relays;
 };
 
 extern const takt_store_kind takt_store_memory;

@@ -637,8 +637,9 @@ static const takt_limit *find(const void *data, const takt_limit *limit, const c
                                                 : NULL;
 }
 
-static int32_t weigh(const takt_limit *limit, const takt_turn *turn)
+static int32_t weigh(const void *data, const takt_limit *limit, const takt_turn *turn)
 {
+    (void)data;
     (void)limit;
     (void)turn;
     return 1;

@@ -292,8 +292,9 @@ static const takt_limit *find(const void *data, const takt_limit *before, const 
     return data;
 }
 
-static int32_t weigh(const takt_limit *of, const takt_turn *turn)
+static int32_t weigh(const void *data, const takt_limit *of, const takt_turn *turn)
 {
+    (void)data;
     return of->fair == TAKT_FAIR_TENANT && turn->tenant[0] ? 9 : 1;
 }
 

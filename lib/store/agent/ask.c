@@ -31,23 +31,15 @@ static bool send_words(takt_agent_store *store, int count, const char *const *wo
     return takt_redis_connection_send(store->connection, NULL, count, words, sizes);
 }
 
-/* Whose waiters a claim or a try states; NULL: those of no tenant. */
-static const char *tenant_of(const takt_store_call *call)
-{
-    return call->claim != NULL ? call->claim->tenant : NULL;
-}
-
-/* The desk of a call's ledger and tenant, made if necessary; NULL: no memory. */
+/* The desk of a claim's or a try's queue, made if necessary; NULL: no memory. */
 static takt_relay_desk *desk_of(takt_agent_store *store, const takt_store_call *call)
 {
-    char name[TAKT_RELAY_NAME_MAX];
-    size_t size = takt_relay_write_name(name, call->limit->name, call->key, tenant_of(call));
-    takt_entry *entry = takt_table_find(&store->desks, name, size);
+    takt_entry *entry = takt_table_find(&store->desks, call->queue, call->queue_size);
     takt_relay_desk *desk;
 
     if (entry != NULL)
         return TAKT_HOLDER(entry, takt_relay_desk, entry);
-    desk = takt_relay_desk_new(call->limit->name, call->key, tenant_of(call));
+    desk = takt_relay_desk_new(call->queue, call->queue_size);
     if (desk != NULL)
         takt_table_add(&store->desks, &desk->entry);
     return desk;
@@ -79,42 +71,57 @@ static takt_agent_limit *new_limit(takt_agent_store *store, const char *name)
     return limit;
 }
 
-/* The id of the call's limit, after the limit was stated to the agent; 0: no memory. */
-static int64_t tell_limit(takt_agent_store *store, const takt_store_call *call)
+/* The id of a limit with those numbers, after they were stated to the agent; 0: no memory. */
+static int64_t tell_limit(takt_agent_store *store, const char *name, const takt_numbers *numbers)
 {
-    char id[24], numbers[TAKT_RELAY_TEXT_SIZE + 1];
-    const char *words[] = {"RELAY", "LIMIT", id, call->limit->name, numbers};
-    takt_agent_limit *limit = known_limit(store, call->limit->name);
+    char id[24], text[TAKT_RELAY_TEXT_SIZE + 1];
+    const char *words[] = {"RELAY", "LIMIT", id, name, text};
+    takt_agent_limit *limit = known_limit(store, name);
 
-    if (limit != NULL && memcmp(&limit->numbers, call->numbers, sizeof limit->numbers) == 0)
+    if (limit != NULL && memcmp(&limit->numbers, numbers, sizeof limit->numbers) == 0)
         return limit->id;
     if (limit == NULL)
-        limit = new_limit(store, call->limit->name);
+        limit = new_limit(store, name);
     if (limit == NULL)
         return 0;
-    memcpy(&limit->numbers, call->numbers, sizeof limit->numbers);
+    memcpy(&limit->numbers, numbers, sizeof limit->numbers);
     limit->id = ++store->limits.last_id;
     snprintf(id, sizeof id, "%lld", (long long)limit->id);
-    numbers[takt_relay_write_numbers(call->numbers, numbers)] = '\0';
+    text[takt_relay_write_numbers(numbers, text)] = '\0';
     return send_words(store, 5, words, -1, 0) ? limit->id : 0;
 }
 
+/* The ids of the call's limit and its inner limits, after they were stated to the agent.  False: no
+ * memory. */
+static bool tell_limits(takt_agent_store *store, const takt_store_call *call,
+                        int64_t ids[TAKT_LEVELS_MAX])
+{
+    ids[0] = tell_limit(store, call->limit->name, call->numbers);
+    for (int i = 0; i < call->inner_count && ids[i] != 0; i++)
+        ids[i + 1] = tell_limit(store, call->inner[i].limit->name, call->inner[i].numbers);
+    return ids[call->inner_count] != 0;
+}
+
 /* ---- claims -------------------------------------------------------------------------- */
+
+/* The client claims, and gets what the desk has. */
+static void wake(takt_agent_store *store, const takt_relay_desk *desk)
+{
+    if (store->options.on_news != NULL && !store->closing)
+        store->options.on_news(store->options.data, desk->key, desk->entry.size);
+}
 
 static void award(takt_agent_store *store, takt_relay_desk *desk, takt_agent_job *job)
 {
     int64_t now_us = local_now();
     int64_t offset_us =
         desk->store_offset_us != 0 ? desk->store_offset_us : store->clock.store_offset_us;
-    bool more;
 
     takt_relay_desk_award(desk, job->call, now_us, now_us - offset_us);
     desk->claiming = NULL;
     takt_agent_store_answer(store, job, 0);
-    more = desk->slot_count > 0;
-    if (more && store->options.on_wake != NULL)
-        store->options.on_wake(store->options.data, takt_relay_desk_limit(desk),
-                               takt_relay_desk_key(desk));
+    if (desk->slot_count > 0)
+        wake(store, desk);
     if (takt_relay_desk_is_idle(desk)) {
         takt_table_remove(&store->desks, &desk->entry);
         free(desk);
@@ -129,7 +136,7 @@ static bool send_statement(takt_agent_store *store, takt_relay_desk *desk, bool 
     takt_writer writer = {text, text + sizeof text - 1, false};
 
     desk->seq++;
-    snprintf(id, sizeof id, "%lld", (long long)desk->id);
+    snprintf(id, sizeof id, "%lld", (long long)desk->ids[0]);
     takt_relay_write(&writer, asks ? desk->seq : 0);
     takt_relay_write(&writer, store->seen_index);
     takt_relay_write(&writer, desk->holding);
@@ -142,13 +149,35 @@ static bool send_statement(takt_agent_store *store, takt_relay_desk *desk, bool 
     return !writer.full && send_words(store, 5, words, 3, size);
 }
 
+/* States what is news to the agent: the waiters, what is held, or the numbers of a limit.  False:
+ * no memory. */
+static bool state(takt_agent_store *store, takt_relay_desk *desk, const takt_store_call *call,
+                  bool *asks)
+{
+    int64_t ids[TAKT_LEVELS_MAX] = {0};
+    bool news = takt_relay_desk_state(desk, call, local_now(), asks);
+
+    if (!news && desk->want_count == 0)
+        return true;
+    if (!tell_limits(store, call, ids))
+        return false;
+    news = news || memcmp(desk->ids, ids, sizeof ids) != 0;
+    memcpy(desk->ids, ids, sizeof ids);
+    return !news || send_statement(store, desk, *asks);
+}
+
 static void ask_claim(takt_agent_store *store, takt_agent_job *job)
 {
     takt_store_call *call = job->call;
-    takt_relay_desk *desk = desk_of(store, call);
+    takt_relay_desk *desk;
     int failed;
-    bool asks = false, news;
+    bool asks = false;
 
+    if (call->inner_count > 0 && call->claim->waiting > 0 && !store->store.nests) {
+        takt_agent_store_answer(store, job, TAKT_RELAY_UNNESTED);
+        return;
+    }
+    desk = desk_of(store, call);
     if (desk == NULL) {
         takt_agent_store_answer(store, job, TAKT_E_NOMEM);
         return;
@@ -161,14 +190,10 @@ static void ask_claim(takt_agent_store *store, takt_agent_job *job)
         store->store.trouble = store->text;
         return;
     }
-    news = takt_relay_desk_state(desk, call, local_now(), &asks);
-    if (news) {
-        desk->id = tell_limit(store, call);
-        if (desk->id == 0 || !send_statement(store, desk, asks)) {
-            desk->want_count = 0; /* the agent's state is unknown: it is stated again */
-            takt_agent_store_answer(store, job, TAKT_E_NOMEM);
-            return;
-        }
+    if (!state(store, desk, call, &asks)) {
+        desk->want_count = 0; /* the agent's state is unknown: it is stated again */
+        takt_agent_store_answer(store, job, TAKT_E_NOMEM);
+        return;
     }
     if (!asks) {
         award(store, desk, job);
@@ -201,13 +226,14 @@ static bool ask_policy(takt_agent_store *store, const takt_agent_job *job)
 static bool ask_ledger(takt_agent_store *store, const takt_agent_job *job)
 {
     const takt_store_call *call = job->call;
-    int64_t limit = tell_limit(store, call);
-    char number[24], id[24], text[320], name[TAKT_RELAY_NAME_MAX];
+    int64_t limit = tell_limit(store, call->limit->name, call->numbers);
+    char number[24], id[24], text[320];
+    bool for_queue = call->queue != NULL; /* whose name has the tenant as well */
     size_t before = strlen(call->limit->name) + 1;
-    size_t size =
-        takt_relay_write_name(name, call->limit->name, call->key, tenant_of(call)) - before;
+    size_t size = for_queue ? call->queue_size - before : strlen(call->key);
+    const char *key = for_queue ? call->queue + before : call->key;
     const char *words[] = {
-        "RELAY", "CALL", number, id, name + before, text, call->reason ? call->reason : ""};
+        "RELAY", "CALL", number, id, key, text, call->reason ? call->reason : ""};
     takt_writer writer = {text, text + sizeof text - 1, false};
 
     snprintf(number, sizeof number, "%lld", (long long)job->number);
@@ -282,6 +308,7 @@ static bool hear_open(takt_agent_store *store, const message *said)
 
     if (reader.bad)
         return false;
+    store->store.nests = takt_relay_read(&reader, 0, INT64_MAX) > 0 && !reader.bad;
     store->clock.offset_us = store->clock.opened_us - agent_us;
     hear_clock(&store->clock.store_offset_us, store_us);
     return true;
@@ -301,13 +328,6 @@ static takt_relay_desk *named_desk(takt_agent_store *store, const message *said)
     memcpy(name + limit_size + 1, said->words[2]->text, key_size);
     entry = takt_table_find(&store->desks, name, limit_size + 1 + key_size);
     return entry != NULL ? TAKT_HOLDER(entry, takt_relay_desk, entry) : NULL;
-}
-
-static void wake(takt_agent_store *store, const takt_relay_desk *desk)
-{
-    if (store->options.on_wake != NULL && !store->closing)
-        store->options.on_wake(store->options.data, takt_relay_desk_limit(desk),
-                               takt_relay_desk_key(desk));
 }
 
 /* Ends the claim that waits for the report, or lets the client claim. */
@@ -398,6 +418,8 @@ static bool hear_fail(takt_agent_store *store, const message *said)
         return true;
     snprintf(store->text, sizeof store->text, "agent: %.200s", said->words[4]->text);
     desk->want_count = 0; /* the agent has dropped them */
+    if (code == TAKT_RELAY_UNNESTED)
+        store->store.nests = false;
     job = desk->claiming != NULL ? takt_agent_store_job_of(store, desk->claiming, 0) : NULL;
     desk->claiming = NULL;
     if (job != NULL) {

@@ -8,35 +8,24 @@
 
 #include "base/integers.h"
 
-takt_relay_desk *takt_relay_desk_new(const char *limit, const char *key, const char *tenant)
+takt_relay_desk *takt_relay_desk_new(const char *name, size_t size)
 {
-    char name[TAKT_RELAY_NAME_MAX];
-    size_t size = takt_relay_write_name(name, limit, key, tenant);
     takt_relay_desk *desk = calloc(1, sizeof *desk + size + 1);
 
     if (desk == NULL)
         return NULL;
     memcpy(desk->key, name, size);
-    desk->name_size = strlen(limit);
     desk->entry.key = desk->key;
     desk->entry.size = size;
     return desk;
 }
 
-const char *takt_relay_desk_limit(const takt_relay_desk *desk)
-{
-    return desk->key;
-}
-
-const char *takt_relay_desk_key(const takt_relay_desk *desk)
-{
-    return desk->key + desk->name_size + 1;
-}
-
 const char *takt_relay_desk_word(const takt_relay_desk *desk, size_t *size)
 {
-    *size = desk->entry.size - desk->name_size - 1;
-    return desk->key + desk->name_size + 1;
+    size_t before = strlen(desk->key) + 1;
+
+    *size = desk->entry.size - before;
+    return desk->key + before;
 }
 
 void takt_relay_desk_renew(takt_relay_desk *desk, int connection)
@@ -45,14 +34,38 @@ void takt_relay_desk_renew(takt_relay_desk *desk, int connection)
         return;
     desk->lost |= desk->holding > 0;
     desk->connection = connection;
-    desk->id = desk->holding = desk->refused = desk->next_slot_us = 0;
+    memset(desk->ids, 0, sizeof desk->ids);
+    desk->holding = desk->refused = desk->next_slot_us = 0;
     desk->leased_until_us = desk->heard_us = 0;
     desk->want_count = desk->slot_count = desk->failed = 0;
     desk->weight = 0;
     desk->outdated = false;
 }
 
+/* The shortest lease of the call's permits, as takt_queue_lease; TAKT_NEVER: no level has any. */
+static int64_t lease_of(const takt_store_call *call)
+{
+    int64_t lease_us = call->numbers->concurrency > 0 ? call->numbers->lease_us : TAKT_NEVER;
+
+    for (int i = 0; i < call->inner_count; i++)
+        if (call->inner[i].numbers->concurrency > 0)
+            lease_us = takt_min(lease_us, call->inner[i].numbers->lease_us);
+    return lease_us;
+}
+
 /* ---- claims -------------------------------------------------------------------------- */
+
+/* The weight of the tenant whose name is in the desk's.  Of nested work without tenants the claim
+ * names the subject, as the agent does for itself. */
+static int64_t weight_of(const takt_relay_desk *desk, const takt_claim *claim)
+{
+    takt_relay_parts parts;
+
+    return claim->tenant != NULL && takt_relay_read_name(&parts, desk->key, desk->entry.size) &&
+                   strcmp(claim->tenant, parts.tenant) == 0
+               ? claim->tenant_weight
+               : 0;
+}
 
 /* Adds waiters to their class.  More classes than a statement has room for come with a later
  * claim. */
@@ -116,16 +129,16 @@ bool takt_relay_desk_state(takt_relay_desk *desk, const takt_store_call *call, i
     takt_relay_class classes[TAKT_RELAY_CLASSES_MAX];
     int count = count_wants(desk, claim, classes);
     int64_t holding = (desk->lost ? 0 : claim->holding) + desk->slot_count;
-    int64_t weight = claim->tenant != NULL ? claim->tenant_weight : 0;
+    int64_t weight = weight_of(desk, claim), lease_us = lease_of(call);
     bool news;
 
-    if (call->numbers->concurrency == 0)
+    if (lease_us == TAKT_NEVER)
         holding = 0;
     news = holding != desk->holding || !is_believed(desk, classes, count) ||
            (weight != desk->weight && count > 0);
     *asks = claim->newcomers > 0 && call->numbers->max_waiting > 0 && news;
     /* the lease begins with the last report of it */
-    *asks |= holding > 0 && now_us > desk->heard_us + call->numbers->lease_us / 4;
+    *asks |= holding > 0 && now_us > desk->heard_us + lease_us / 4;
     memcpy(desk->wants, classes, (size_t)count * sizeof *classes);
     desk->want_count = count;
     desk->holding = holding;
@@ -171,7 +184,7 @@ void takt_relay_desk_award(takt_relay_desk *desk, takt_store_call *call, int64_t
                            int64_t store_us)
 {
     takt_award *award = call->award;
-    int64_t lease_us = call->numbers->lease_us, waiting = 0;
+    int64_t lease_us = lease_of(call), waiting = 0;
     int given = give(desk, award);
 
     award->now_us = store_us;
@@ -189,14 +202,14 @@ void takt_relay_desk_award(takt_relay_desk *desk, takt_store_call *call, int64_t
     award->refused = desk->refused;
     award->least_urgent = -1;
     award->holding = 0;
-    if (call->numbers->concurrency > 0)
+    if (lease_us != TAKT_NEVER)
         award->holding = (desk->lost ? 0 : call->claim->holding) + given;
     award->lease_spent_us = award->holding > 0 && desk->leased_until_us > 0
                                 ? takt_max(now_us + lease_us - desk->leased_until_us, 0)
                                 : 0;
     award->reuses = 0;
     award->wake_count = 0;
-    award->news = award->taken = award->uncontended = award->stale = false;
+    award->news = award->taken = award->parked = award->uncontended = award->stale = false;
     award->outdated = desk->outdated && desk->newer.revision >= call->numbers->revision;
     if (award->outdated)
         award->newer = desk->newer;

@@ -14,8 +14,9 @@
 #include "store/store.h"
 
 typedef struct takt_relay_desk {
-    takt_entry entry;          /* its key: takt_relay_write_name */
-    int64_t id;                /* of the limit's numbers at the agent; 0: not stated yet */
+    takt_entry entry; /* its key: the name of the client's queue (takt_registry_named) */
+    /* Of the limit's numbers at the agent, and of its inner limits'; 0: not stated yet. */
+    int64_t ids[TAKT_LEVELS_MAX];
     int connection;            /* the number of the connection of the last statement */
     takt_store_call *claiming; /* a claim that waits for the agent's report; NULL: none */
     int64_t seq;               /* of the last statement */
@@ -24,7 +25,7 @@ typedef struct takt_relay_desk {
     takt_relay_class wants[TAKT_RELAY_CLASSES_MAX];
     int want_count;
     int64_t holding;
-    int64_t weight; /* of the tenant; 0: the limit has none */
+    int64_t weight; /* of the tenant; 0: the outermost limit has none */
 
     /* What the agent has said. */
     takt_relay_slot slots[TAKT_RELAY_SLOTS_MAX]; /* arrived and not in an award yet */
@@ -38,15 +39,11 @@ typedef struct takt_relay_desk {
     takt_numbers newer;
     int failed; /* why the waiters were sent away; 0: they were not */
 
-    size_t name_size; /* of the limit's name; the key of the entry is behind this struct */
-    char key[];
+    char key[]; /* of the entry */
 } takt_relay_desk;
 
 /* NULL: no memory. */
-takt_relay_desk *takt_relay_desk_new(const char *limit, const char *key, const char *tenant);
-
-const char *takt_relay_desk_limit(const takt_relay_desk *desk);
-const char *takt_relay_desk_key(const takt_relay_desk *desk);
+takt_relay_desk *takt_relay_desk_new(const char *name, size_t size);
 
 /* The word KEY of messages (message.h), which is *size bytes long. */
 const char *takt_relay_desk_word(const takt_relay_desk *desk, size_t *size);

@@ -16,36 +16,35 @@ takt_relay_class *takt_relay_find(takt_relay_class *classes, int count, takt_rel
     return NULL;
 }
 
-size_t takt_relay_write_name(char *name, const char *limit, const char *key, const char *tenant)
+/* The next part, of max bytes at most; NULL: there is none, or it is longer. */
+static const char *next_part(const char **at, const char *end, size_t max)
 {
-    char *at = stpcpy(name, limit) + 1;
-    size_t key_size = strlen(key), tenant_size = tenant != NULL ? strlen(tenant) : 0;
+    const char *part = *at;
 
-    memcpy(at, key, key_size);
-    at += key_size;
-    if (tenant_size > 0) {
-        *at++ = '\0';
-        memcpy(at, tenant, tenant_size);
+    if (part > end)
+        return NULL;
+    *at += strlen(part) + 1;
+    return *at - part - 1 <= (ptrdiff_t)max ? part : NULL;
+}
+
+bool takt_relay_read_name(takt_relay_parts *parts, const char *name, size_t size)
+{
+    const char *end = name + size, *at = name + strlen(name) + 1;
+
+    *parts = (takt_relay_parts){.key = next_part(&at, end, TAKT_KEY_SIZE_MAX), .tenant = ""};
+    if (parts->key == NULL || at > end)
+        return parts->key != NULL;
+    parts->tenant = next_part(&at, end, TAKT_TENANT_SIZE_MAX);
+    if (parts->tenant == NULL || at > end)
+        return parts->tenant != NULL && parts->tenant[0] != '\0';
+    while (at <= end && parts->inner_count < TAKT_INNER_MAX) {
+        int i = parts->inner_count++;
+        parts->inner[i].limit = next_part(&at, end, TAKT_NAME_SIZE_MAX);
+        parts->inner[i].key = next_part(&at, end, TAKT_KEY_SIZE_MAX);
+        if (parts->inner[i].limit == NULL || parts->inner[i].key == NULL)
+            return false;
     }
-    return (size_t)(at - name) + tenant_size;
-}
-
-bool takt_relay_is_key(const char *key, size_t size)
-{
-    const char *end = memchr(key, '\0', size);
-    size_t key_size = end != NULL ? (size_t)(end - key) : size;
-    size_t tenant_size = end != NULL ? size - key_size - 1 : 0;
-
-    return key_size <= TAKT_KEY_SIZE_MAX && tenant_size <= TAKT_TENANT_SIZE_MAX &&
-           (end == NULL || (tenant_size > 0 && memchr(end + 1, '\0', tenant_size) == NULL));
-}
-
-const char *takt_relay_tenant(const char *name, size_t size)
-{
-    size_t before = strlen(name) + 1;
-
-    before += strlen(name + before);
-    return before < size ? name + before + 1 : "";
+    return at > end;
 }
 
 void takt_relay_write(takt_writer *writer, int64_t value)

@@ -3,12 +3,15 @@
  *
  * Both sides send arrays of strings (RESP2).  The client sends commands that begin with RELAY; all
  * that the agent sends is unasked, as after SUBSCRIBE.  Numbers are decimal; a space follows each.
- * With a tenant KEY is the key, a NUL and the tenant's name.  COST and ACTUAL are amounts of the
- * limit's units: what they are of the first one, and after slashes of the further units that rules
- * count (1500/20).
+ * KEY is the key of the limit; with a tenant also a NUL and the tenant's name.  Of nested work it
+ * is the key of the outermost limit, a NUL, the tenant's name or nothing, and for each inner limit,
+ * the innermost first, a NUL, its name, a NUL and its key.  So the limit's name, a NUL and KEY are
+ * what takt_registry_named calls a queue.  COST and ACTUAL are amounts of the limit's units: what
+ * they are of the first one, and after slashes of the further units that rules count (1500/20).
  *
  *     RELAY OPEN VERSION NAMESPACE
- *     RELAY LIMIT ID NAME NUMBERS         the numbers of a limit, under an id of this connection
+ *     RELAY LIMIT ID NAME NUMBERS         the numbers of a limit, under an id of this connection.
+ *                                         An inner limit of KEY has those stated last for its name
  *     RELAY WANT ID KEY "SEQ SEEN HOLDING WEIGHT [COUNT COST PRIORITY]..."
  *                                         the waiters without a slot, and the permits held: a
  *                                         situation, as in a claim.  SEQ above 0 asks for a report
@@ -19,12 +22,14 @@
  *     RELAY POLICY NUMBER "VERSION AT"    reads the stored policy
  *     RELAY APPLY NUMBER "VERSION AT" CHANGE TEXT
  *
- *     open "MONOTONIC STORE"              the agent's clock, and the store's (0: not known)
+ *     open "MONOTONIC STORE NESTS"        the agent's clock, and the store's (0: not known).
+ *                                         NESTS 1: the agent carries nested work.  An older agent
+ *                                         leaves it out and carries none
  *     report LIMIT KEY "SEQ MONOTONIC STORE NEXT BLOCKED WAITING WORKERS REFUSED LOST LEASE INDEX
  *                    [SLOT COST PRIORITY FENCE]..." NUMBERS
  *                                         due slots; the index of the last one; NUMBERS: those in
  *                                         force if they are others, else empty
- *     fail LIMIT KEY "CODE" TEXT             the waiters have left, for that reason
+ *     fail LIMIT KEY "CODE" TEXT          the waiters have left, for that reason
  *     answer NUMBER "STATUS FENCE LEASE ..." REASON TEXT
  *                                         and the standing; of a policy its version and instant
  */
@@ -34,14 +39,19 @@
 #include <takt/standing.h>
 
 #include "base/text.h"
-#include "core/numbers.h"
+#include "core/ledger.h"
 
 #define TAKT_RELAY_VERSION     2
 #define TAKT_RELAY_TEXT_SIZE   8192 /* of any message's numbers, and of a limit's */
 #define TAKT_RELAY_SLOTS_MAX   64   /* in one report */
 #define TAKT_RELAY_CLASSES_MAX 64   /* costs and priorities in one statement */
-#define TAKT_RELAY_KEY_MAX     (TAKT_KEY_SIZE_MAX + 1 + TAKT_TENANT_SIZE_MAX)
-#define TAKT_RELAY_NAME_MAX    (TAKT_NAME_SIZE_MAX + 1 + TAKT_RELAY_KEY_MAX)
+#define TAKT_RELAY_INNER_MAX   (1 + TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX)
+#define TAKT_RELAY_KEY_MAX                                                                         \
+    (TAKT_KEY_SIZE_MAX + 1 + TAKT_TENANT_SIZE_MAX + TAKT_INNER_MAX * TAKT_RELAY_INNER_MAX)
+#define TAKT_RELAY_NAME_MAX (TAKT_NAME_SIZE_MAX + 1 + TAKT_RELAY_KEY_MAX)
+
+/* CODE of nested work: it turned out that the store cannot decide about it (takt_store.nests). */
+#define TAKT_RELAY_UNNESTED TAKT_E_INVALID
 
 /* What makes waiters alike: a ticket or a slot for one of them suits each. */
 typedef struct takt_relay_kind {
@@ -71,15 +81,17 @@ static inline bool takt_relay_alike(takt_relay_kind a, takt_relay_kind b)
 /* The class of that kind among `count`; NULL: there is none. */
 takt_relay_class *takt_relay_find(takt_relay_class *classes, int count, takt_relay_kind kind);
 
-/* A limit's name, a NUL and KEY, in TAKT_RELAY_NAME_MAX bytes; returns its length.  tenant NULL or
- * "": none. */
-size_t takt_relay_write_name(char *name, const char *limit, const char *key, const char *tenant);
+/* The parts of a name; they are in its memory. */
+typedef struct takt_relay_parts {
+    const char *key, *tenant; /* tenant "": none */
+    int inner_count;
+    struct {
+        const char *limit, *key;
+    } inner[TAKT_INNER_MAX];
+} takt_relay_parts;
 
-/* Whether a word is a KEY; NULs as in the texts of a name. */
-bool takt_relay_is_key(const char *key, size_t size);
-
-/* The tenant in a name of that size; "": none. */
-const char *takt_relay_tenant(const char *name, size_t size);
+/* Reads a name: a limit's name, a NUL and KEY.  A NUL follows it.  False: KEY is malformed. */
+bool takt_relay_read_name(takt_relay_parts *parts, const char *name, size_t size);
 
 /* A number of a text, and the space behind it. */
 void takt_relay_write(takt_writer *writer, int64_t value);
