@@ -39,7 +39,10 @@ static void begin(void)
           "  - name: fast\n"
           "    rules: [{rate: 1000000/s, burst: 1000}]\n"
           "  - name: one\n"
-          "    concurrency: 1\n",
+          "    concurrency: 1\n"
+          "  - name: inner\n"
+          "    rules: [{rate: 1000000/s, burst: 1000}]\n"
+          "    within: fast\n",
           file);
     fclose(file);
 }
@@ -245,12 +248,12 @@ static void open_program(program *self)
 
 static void use(program *self, int *turns)
 {
-    static const char *const limits[] = {"fast", "one"};
+    static const char *const limits[] = {"fast", "one", "inner"};
     int begun = 0, code;
 
     for (int i = 0; i < PERMITS; i++) {
         self->permits[i].data = self;
-        code = takt_acquire(self->client, &self->permits[i], &TAKT_REQUEST(limits[i % 2]), came);
+        code = takt_acquire(self->client, &self->permits[i], &TAKT_REQUEST(limits[i % 3]), came);
         begun += code == 0;
         self->good = self->good && (code == 0 || (code == TAKT_E_NOMEM && failing_struck()));
     }

@@ -26,12 +26,13 @@ typedef struct program {
 
 static program programs[PROGRAMS + 1]; /* the last one is the worker */
 static int64_t all;
+static const char *limit;
 
 static void granted(takt_permit *permit, int status);
 
 static void ask(program *of, takt_permit *permit)
 {
-    takt_request request = TAKT_REQUEST("api");
+    takt_request request = TAKT_REQUEST(limit);
 
     permit->data = of;
     cr_assert_eq(takt_acquire(of->client, permit, &request, granted), 0);
@@ -68,15 +69,19 @@ static void note_closed(void *data)
 
 static void begin(void)
 {
-    takt_rule_text rule = {.rate = "1000/s", .burst = "1"};
-    takt_limit_text limit = {.name = "api", .lookahead = "100ms", .rules = &rule, .rule_count = 1};
+    takt_rule_text rule = {.rate = "1000/s", .burst = "1"}, twice = {.rate = "2000/s"};
+    takt_limit_text limits[] = {
+        {.name = "api", .lookahead = "100ms", .rules = &rule, .rule_count = 1},
+        {.name = "inner", .lookahead = "100ms", .rules = &rule, .rule_count = 1, .within = "outer"},
+        {.name = "outer", .lookahead = "100ms", .rules = &twice, .rule_count = 1}};
     takt_error error;
 
     server_start(&server, NULL);
     cr_assert_eq(uv_loop_init(&loop), 0);
     stand_in_open(&agent, &loop, server.url);
     cr_assert_eq(takt_policy_new(&policy, NULL), 0);
-    cr_assert_eq(takt_policy_add(policy, &limit, &error), 0, "%s", error.text);
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(takt_policy_add(policy, &limits[i], &error), 0, "%s", error.text);
     all = 0;
 }
 
@@ -95,15 +100,27 @@ static void end(void)
 
 TestSuite(weights, .init = begin, .fini = end, .timeout = 60);
 
-Test(weights, eight_programs_behind_an_agent_get_eight_shares_beside_one_worker)
+/* A ninth each; no one has more than the `most`th part. */
+static void expect_shares(const char *of, int most)
 {
+    limit = of;
     for (int i = 0; i < PROGRAMS; i++)
         open_program(&programs[i], agent.url);
     open_program(&programs[PROGRAMS], server.url);
     while (all < BEFORE + COUNTED)
         uv_run(&loop, UV_RUN_ONCE);
-    for (int i = 0; i <= PROGRAMS; i++) /* a ninth, but for a turn at either end */
-        cr_expect(programs[i].slots > COUNTED / 10 && programs[i].slots < COUNTED / 8,
+    for (int i = 0; i <= PROGRAMS; i++)
+        cr_expect(programs[i].slots > COUNTED / 10 && programs[i].slots < COUNTED / most,
                   "%s %d: %" PRId64 " of %d", i < PROGRAMS ? "program" : "worker", i,
                   programs[i].slots, COUNTED);
+}
+
+Test(weights, eight_programs_behind_an_agent_get_eight_shares_beside_one_worker)
+{
+    expect_shares("api", 8); /* a turn more at either end */
+}
+
+Test(weights, and_of_an_inner_limit)
+{
+    expect_shares("inner", 6);
 }

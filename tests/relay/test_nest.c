@@ -1,0 +1,720 @@
+/*
+ * Nested limits in programs behind an agent: all levels are decided at once, as the agent's store
+ * can, for the work of all programs together.
+ */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+#include "base/fail.h"
+#include "client/client.h"
+#include "scheduler/registry.h"
+#include "stand_in.h"
+#include "store/agent/message.h"
+#include "store/redis/cluster.h"
+
+#define PROGRAMS 3
+#define JOBS     120
+#define MS       1000
+
+static const char text[] =
+    "limits:\n"
+    "  - {name: domain, rules: [{rate: 50/s}], within: smtp}\n"
+    "  - {name: smtp, rules: [{rate: 500/s}]}\n"
+    "  - {name: free, rules: [{rate: 10/s, burst: 1000}], within: smtp}\n"
+    "  - {name: site, concurrency: 2, within: all}\n"
+    "  - {name: all, concurrency: 3, lease: 20s}\n"
+    "  - {name: mailbox, rules: [{rate: 1000/s}], within: fair}\n"
+    "  - {name: fair, rules: [{rate: 500/s}], lookahead: 10ms, fair: tenant, weights: {a: 3}}\n"
+    "  - {name: late, rules: [{rate: 1/h}], within: smtp}\n"
+    "  - {name: shut, rules: [{rate: 50/s}], within: smtp, on_store_failure: closed}\n";
+
+/* The next policy: the site is in no other limit, the others in one more. */
+static const char next_text[] = "revision: 2\n"
+                                "limits:\n"
+                                "  - {name: late, rules: [{rate: 1000/s}], within: smtp}\n"
+                                "  - {name: domain, rules: [{rate: 50/s}], within: smtp}\n"
+                                "  - {name: smtp, rules: [{rate: 500/s}], within: host}\n"
+                                "  - {name: host, rules: [{rate: 25/s}]}\n"
+                                "  - {name: site, concurrency: 2}\n"
+                                "  - {name: all, concurrency: 3, lease: 20s}\n";
+
+enum { MEMORY, REDIS, KINDS };
+static int kinds[] = {MEMORY, REDIS};
+
+static uv_loop_t loop;
+static stand_in agent;
+static struct server server;
+static takt_policy *policy, *next_policy, *agent_policy;
+static takt_client *clients[PROGRAMS];
+static unsigned events[PROGRAMS];
+static int closed, callbacks;
+
+typedef struct job {
+    takt_permit permit;
+    int calls, status;
+} job;
+
+static job slow[JOBS], fast[JOBS];
+
+#define EACH_STORE(test)                                                                           \
+    ParameterizedTestParameters(relay_nest, test)                                                  \
+    {                                                                                              \
+        return cr_make_param_array(int, kinds, KINDS);                                             \
+    }                                                                                              \
+    ParameterizedTest(const int *kind, relay_nest, test, .timeout = 90)
+
+#define IN_MEMORY(test) Test(relay_nest, test, .timeout = 90)
+
+static void on_event(takt_client *client, const takt_event *event, void *data)
+{
+    (void)client;
+    events[(takt_client **)data - clients] |= 1U << event->type;
+}
+
+static takt_policy *parse(const char *yaml)
+{
+    takt_policy *parsed = NULL;
+    takt_error error = {0};
+
+    cr_assert_eq(takt_policy_parse(&parsed, "p", yaml, strlen(yaml), &error), 0, "%s", error.text);
+    return parsed;
+}
+
+static void open_all(const char *store)
+{
+    cr_assert_eq(uv_loop_init(&loop), 0);
+    stand_in_open(&agent, &loop, store);
+    policy = parse(text);
+    next_policy = parse(next_text);
+    for (int i = 0; i < PROGRAMS; i++) {
+        takt_options options = {.store = agent.url, .on_event = on_event, .data = &clients[i]};
+        takt_error error;
+        cr_assert_eq(takt_open(&clients[i], &loop, policy, &options, &error), 0, "%s", error.text);
+    }
+}
+
+static void begin(int kind)
+{
+    if (kind == REDIS)
+        server_start(&server, NULL);
+    open_all(kind == REDIS ? server.url : "memory:");
+}
+
+static void count_closed(void *data)
+{
+    (void)data;
+    closed++;
+}
+
+static void close_client(int program)
+{
+    int before = closed;
+
+    takt_close(clients[program], count_closed, NULL);
+    clients[program] = NULL;
+    while (closed == before)
+        uv_run(&loop, UV_RUN_ONCE);
+}
+
+static void close_all(void)
+{
+    for (int i = 0; i < PROGRAMS; i++)
+        if (clients[i])
+            close_client(i);
+    stand_in_close(&agent);
+    cr_assert_eq(uv_loop_close(&loop), 0);
+    takt_policy_free(policy);
+    takt_policy_free(next_policy);
+    takt_policy_free(agent_policy);
+}
+
+static void end(int kind)
+{
+    close_all();
+    if (kind == REDIS)
+        server_stop(&server);
+}
+
+static void note(takt_permit *permit, int status)
+{
+    job *done = permit->data;
+
+    done->calls++;
+    done->status = status;
+    callbacks++;
+}
+
+static void ask_for(int program, const char *limit, const char *key, const char *tenant, job *of)
+{
+    takt_request request = TAKT_REQUEST(limit);
+
+    request.key = key;
+    request.tenant = tenant;
+    of->permit.data = of;
+    of->calls = 0;
+    cr_assert_eq(takt_acquire(clients[program], &of->permit, &request, note), 0);
+}
+
+static void ask(int program, const char *limit, const char *key, job *of)
+{
+    ask_for(program, limit, key, NULL, of);
+}
+
+/* Programs in turn. */
+static void ask_all(const char *limit, const char *key, job *jobs, int count)
+{
+    for (int i = 0; i < count; i++)
+        ask(i % PROGRAMS, limit, key, &jobs[i]);
+}
+
+static void run_until(int count)
+{
+    while (callbacks < count)
+        uv_run(&loop, UV_RUN_ONCE);
+}
+
+static void wait_for(const job *of)
+{
+    while (of->calls == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+}
+
+static void look_around(void)
+{
+    for (int i = 0; i < 200; i++)
+        uv_run(&loop, UV_RUN_NOWAIT);
+}
+
+static int compare_slots(const void *a, const void *b)
+{
+    int64_t one = *(const int64_t *)a, two = *(const int64_t *)b;
+
+    return (one > two) - (one < two);
+}
+
+/* The slots of granted work, in order, are so far apart at least. */
+static void expect_apart(const job *jobs, int count, int64_t least_us)
+{
+    int64_t slots[JOBS];
+
+    for (int i = 0; i < count; i++) {
+        cr_assert_eq(jobs[i].status, 0, "job %d: %d", i, jobs[i].status);
+        slots[i] = jobs[i].permit.slot_at_us;
+    }
+    qsort(slots, (size_t)count, sizeof *slots, compare_slots);
+    for (int i = 1; i < count; i++)
+        cr_expect_geq(slots[i] - slots[i - 1], least_us, "slot %d: %lld", i,
+                      (long long)(slots[i] - slots[i - 1]));
+}
+
+static bool answered;
+static int call_status;
+static takt_standing told;
+
+static void take_answer(takt_call *call, int status, const takt_standing *standing)
+{
+    (void)call;
+    answered = true;
+    call_status = status;
+    told = standing ? *standing : (takt_standing){0};
+}
+
+static void finish(int code)
+{
+    cr_assert_eq(code, 0);
+    for (answered = false; !answered;)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_assert_eq(call_status, 0);
+}
+
+static int64_t left_of(const char *limit, const char *key)
+{
+    takt_call call = {0};
+
+    finish(takt_peek(clients[0], &call, limit, key, take_answer));
+    return told.remaining;
+}
+
+/* ---- rules ----------------------------------------------------------------------------------- */
+
+EACH_STORE(programs_wait_in_one_line_of_all_levels)
+{
+    static const char name[] = "smtp\0\0\0domain\0a.example";
+    const takt_queue *queue;
+
+    begin(*kind);
+    ask_all("domain", "a.example", slow, 30);
+    cr_expect_str_eq(slow[0].permit.queue->limit->name, "smtp");
+    run_until(3);
+    queue = takt_registry_named(&agent.client->scheduler, name, sizeof name - 1);
+    cr_assert_not_null(queue);
+    cr_expect_eq(queue->weight, PROGRAMS);
+    cr_expect_str_eq(queue->turn->tenant, "a.example");
+    run_until(30);
+    expect_apart(slow, 30, 20 * MS);
+    end(*kind);
+}
+
+/* Neither the time without slots nor the pace of the outer limit is caught up by the inner one. */
+EACH_STORE(a_block_of_the_outer_limit_gives_the_inner_one_no_burst)
+{
+    takt_call call = {0};
+    int64_t blocked_at_us, ends_at_us;
+
+    begin(*kind);
+    ask_all("domain", "a.example", slow, 40);
+    ask_all("domain", "b.example", fast, 40);
+    run_until(10);
+    finish(takt_block(clients[1], &call, "smtp", NULL, 400 * MS, NULL, take_answer));
+    ends_at_us = told.blocked_until_us;
+    blocked_at_us = told.now_us;
+    run_until(80);
+    expect_apart(slow, 40, 20 * MS);
+    expect_apart(fast, 40, 20 * MS);
+    for (int i = 0; i < 40; i++)
+        cr_expect(slow[i].permit.slot_at_us <= blocked_at_us + 250 * MS ||
+                  slow[i].permit.slot_at_us >= ends_at_us);
+    end(*kind);
+}
+
+EACH_STORE(a_block_of_an_inner_key_holds_up_that_key_until_it_ends)
+{
+    takt_call call = {0};
+    int64_t ended_at_us;
+
+    begin(*kind);
+    finish(takt_block(clients[2], &call, "domain", "a.example", INT64_C(3600000000), NULL,
+                      take_answer));
+    ask_all("domain", "a.example", slow, 6);
+    ask_all("domain", "b.example", fast, 6);
+    run_until(6);
+    cr_expect_eq(slow[0].calls, 0);
+    expect_apart(fast, 6, 20 * MS);
+    finish(takt_unblock(clients[1], &call, "domain", "a.example", take_answer));
+    ended_at_us = told.now_us;
+    run_until(12);
+    expect_apart(slow, 6, 20 * MS);
+    for (int i = 0; i < 6; i++)
+        cr_expect_geq(slow[i].permit.slot_at_us, ended_at_us);
+    end(*kind);
+}
+
+/* A worker has 32 keys of one outer limit in line at most, and those of the agent are parked. */
+EACH_STORE(many_keys_that_cannot_start_hold_up_no_other)
+{
+    takt_call call = {0};
+    char key[8];
+
+    begin(*kind);
+    for (int i = 0; i < 40; i++) {
+        snprintf(key, sizeof key, "k%d", i);
+        finish(
+            takt_block(clients[0], &call, "domain", key, INT64_C(3600000000), NULL, take_answer));
+        ask(0, "domain", key, &slow[i]);
+    }
+    look_around();
+    ask(0, "domain", "free.example", &fast[0]);
+    wait_for(&fast[0]);
+    cr_expect_eq(callbacks, 1);
+    finish(takt_unblock(clients[1], &call, "domain", "k39", take_answer));
+    wait_for(&slow[39]);
+    cr_expect_eq(callbacks, 2);
+    end(*kind);
+}
+
+IN_MEMORY(the_priorities_of_all_programs_count)
+{
+    static job urgent;
+    takt_request request = TAKT_REQUEST("domain");
+    int later = 0;
+
+    begin(MEMORY);
+    request.key = "a.example";
+    request.priority = 0;
+    ask_all("domain", "a.example", slow, JOBS);
+    run_until(2);
+    urgent.permit.data = &urgent;
+    cr_assert_eq(takt_acquire(clients[1], &urgent.permit, &request, note), 0);
+    wait_for(&urgent);
+    run_until(JOBS + 1);
+    for (int i = 0; i < JOBS; i++)
+        later += slow[i].permit.slot_at_us > urgent.permit.slot_at_us;
+    cr_expect_geq(later, JOBS - 40, "%d", later);
+    end(MEMORY);
+}
+
+/* The turns themselves are the ledger's. */
+IN_MEMORY(tenants_have_their_names_and_weights_at_the_agent)
+{
+    static const char names[][sizeof "fair\0\0a\0mailbox\0x"] = {"fair\0\0a\0mailbox\0x",
+                                                                 "fair\0\0b\0mailbox\0x"};
+
+    begin(MEMORY);
+    for (int i = 0; i < 40; i++)
+        ask_for(i % PROGRAMS, "mailbox", "x", i % 2 ? "a" : "b", &slow[i]);
+    run_until(2);
+    for (int i = 0; i < 2; i++) {
+        const takt_queue *queue =
+            takt_registry_named(&agent.client->scheduler, names[i], sizeof names[i] - 1);
+        cr_assert_not_null(queue);
+        cr_expect_str_eq(queue->turn->tenant, i == 0 ? "a" : "b");
+        cr_expect_eq(queue->turn->weight, i == 0 ? 3 : 1);
+    }
+    run_until(40);
+    expect_apart(slow, 40, 2 * MS);
+    end(MEMORY);
+}
+
+/* ---- permits --------------------------------------------------------------------------------- */
+
+EACH_STORE(permits_of_all_levels_come_and_go_together)
+{
+    begin(*kind);
+    for (int i = 0; i < 4; i++)
+        ask(i % 2, "site", "a", &slow[i]);
+    run_until(2);
+    look_around();
+    cr_expect_eq(callbacks, 2, "two of the site");
+    cr_expect_eq(takt_relays_held(agent.relays), 2);
+    for (int i = 0; i < 2; i++)
+        ask(2, "site", "b", &fast[i]);
+    run_until(3);
+    look_around();
+    cr_expect_eq(fast[0].calls + fast[1].calls, 1, "three of all: what waits holds none");
+    for (int i = 0; i < 4; i++)
+        if (slow[i].calls > 0) {
+            cr_expect(takt_is_held(&slow[i].permit));
+            cr_expect_gt(slow[i].permit.fence, 0);
+        }
+    close_client(2); /* it holds one and waits for another */
+    cr_expect_eq(callbacks, 4, "cancelled");
+    for (int i = 0; i < 4; i++)
+        if (slow[i].calls > 0)
+            takt_release(&slow[i].permit);
+    run_until(6);
+    for (int i = 0; i < 4; i++)
+        cr_expect(slow[i].calls == 1 && slow[i].status == 0);
+    for (int i = 0; i < 4; i++)
+        takt_release(&slow[i].permit);
+    while (takt_relays_held(agent.relays) > 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    end(*kind);
+}
+
+/* Each of many jobs holds its permits for some turns of the loop. */
+EACH_STORE(never_more_permits_are_held_than_a_level_has)
+{
+    static const char *const keys[] = {"a", "b", "c"};
+    int held_at[JOBS] = {0}, done = 0, turn = 0, all = 0;
+
+    begin(*kind);
+    for (int i = 0; i < 24; i++)
+        ask(i % PROGRAMS, "site", keys[i / 2 % 3], &slow[i]);
+    for (; done < 24; turn++) {
+        int of[3] = {0};
+        uv_run(&loop, all > 0 ? UV_RUN_NOWAIT : UV_RUN_ONCE);
+        all = 0;
+        for (int i = 0; i < 24; i++) {
+            if (slow[i].calls == 0 || held_at[i] < 0)
+                continue;
+            held_at[i] = held_at[i] ? held_at[i] : turn + 1;
+            all++;
+            of[i / 2 % 3]++;
+            if (turn < held_at[i] + 5)
+                continue;
+            takt_release(&slow[i].permit);
+            held_at[i] = -1;
+            done++;
+        }
+        cr_assert(all <= 3 && of[0] <= 2 && of[1] <= 2 && of[2] <= 2, "%d: %d %d %d", all, of[0],
+                  of[1], of[2]);
+    }
+    end(*kind);
+}
+
+IN_MEMORY(with_the_agent_the_permits_of_all_levels_are_lost)
+{
+    begin(MEMORY);
+    ask(0, "site", "a", &slow[0]);
+    wait_for(&slow[0]);
+    ask(1, "site", "a", &slow[1]);
+    ask(1, "site", "a", &slow[2]);
+    wait_for(&slow[1]);
+    takt_release(&slow[1].permit);
+    wait_for(&slow[2]);
+    takt_release(&slow[2].permit);
+    stand_in_stop_listening(&agent);
+    ask(1, "domain", "a.example", &fast[0]);
+    while (!(events[1] & 1U << TAKT_EVENT_STORE_LOST))
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_expect_eq(fast[0].calls, 0);
+    ask(2, "shut", NULL, &fast[1]);
+    wait_for(&fast[1]);
+    cr_expect(takt_is_of_store(fast[1].status), "the strictest level decides: %d", fast[1].status);
+    stand_in_listen(&agent);
+    wait_for(&fast[0]);
+    cr_expect_eq(fast[0].status, 0);
+    while (!(events[0] & 1U << TAKT_EVENT_PERMIT_LOST))
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_expect_not(takt_is_held(&slow[0].permit));
+    for (int i = 0; i < 3; i++) {
+        ask(i, "site", i < 2 ? "a" : "b", &slow[3 + i]);
+        wait_for(&slow[3 + i]);
+        cr_expect_eq(slow[3 + i].status, 0);
+        cr_expect_gt(slow[3 + i].permit.fence, slow[0].permit.fence);
+    }
+    for (int i = 0; i < 6; i++)
+        takt_release(&slow[i].permit);
+    end(MEMORY);
+}
+
+/* ---- what goes back -------------------------------------------------------------------------- */
+
+IN_MEMORY(work_is_settled_on_every_level)
+{
+    takt_request request = TAKT_REQUEST("free");
+
+    begin(MEMORY);
+    request.key = "k";
+    request.cost = 300;
+    slow[0].permit.data = &slow[0];
+    cr_assert_eq(takt_acquire(clients[0], &slow[0].permit, &request, note), TAKT_E_COST,
+                 "the outer rule has no burst");
+    request.cost = 1;
+    cr_assert_eq(takt_acquire(clients[0], &slow[0].permit, &request, note), 0);
+    wait_for(&slow[0]);
+    cr_assert_eq(takt_settle(&slow[0].permit, &request, &(takt_amount){NULL, 200}, 1), 0);
+    while (left_of("free", "k") > 810)
+        continue;
+    cr_expect_geq(left_of("free", "k"), 800);
+    end(MEMORY);
+}
+
+/* Of the inner rule the time of a lookahead stays (unused.h): two tokens and a part. */
+EACH_STORE(what_is_cancelled_is_handed_back_to_every_level)
+{
+    int taken = 0;
+
+    begin(*kind);
+    ask_all("free", "k", slow, JOBS);
+    run_until(20);
+    for (int i = 0; i < JOBS; i++)
+        takt_release(&slow[i].permit);
+    taken = callbacks;
+    while (left_of("free", "k") < 1000 - taken - 3)
+        continue;
+    cr_expect_leq(left_of("free", "k"), 1000 - taken + 20);
+    end(*kind);
+}
+
+/* ---- policies -------------------------------------------------------------------------------- */
+
+IN_MEMORY(a_chain_changes_with_the_policy)
+{
+    takt_error error;
+
+    begin(MEMORY);
+    for (int i = 0; i < 3; i++)
+        ask(0, "site", "a", &slow[i]);
+    run_until(2);
+    ask_all("domain", "a.example", fast, 60);
+    run_until(5);
+    for (int i = 0; i < PROGRAMS; i++)
+        cr_assert_eq(takt_reload(clients[i], next_policy, &error), 0, "%s", error.text);
+    for (int i = 60; i < 70; i++)
+        ask(i % PROGRAMS, "domain", "a.example", &fast[i]);
+    cr_expect_str_eq(fast[69].permit.queue->limit->name, "host");
+    run_until(72);
+    expect_apart(fast + 60, 10, 40 * MS);
+    ask(1, "site", "a", &slow[3]); /* two are held still */
+    look_around();
+    cr_expect_eq(slow[2].calls + slow[3].calls, 0);
+    for (int i = 0; i < 2; i++)
+        takt_release(&slow[i].permit);
+    wait_for(&slow[2]);
+    wait_for(&slow[3]);
+    for (int i = 2; i < 4; i++)
+        takt_release(&slow[i].permit);
+    end(MEMORY);
+}
+
+/* What waits for the agent is not stated anew, but its numbers are. */
+IN_MEMORY(new_numbers_of_an_inner_limit_reach_the_agent)
+{
+    takt_error error;
+
+    begin(MEMORY);
+    ask_all("late", "k", slow, 6);
+    run_until(1);
+    look_around();
+    cr_expect_eq(callbacks, 1);
+    for (int i = 0; i < PROGRAMS; i++)
+        cr_assert_eq(takt_reload(clients[i], next_policy, &error), 0, "%s", error.text);
+    run_until(6);
+    expect_apart(slow, 6, 1 * MS);
+    end(MEMORY);
+}
+
+/* The agent's policy has only one of the limits. */
+IN_MEMORY(the_numbers_of_the_agents_policy_count_if_they_are_newer)
+{
+    static const char late[] = "revision: 2\nlimits: [{name: late, rules: [{rate: 1000/s}]}]\n";
+    takt_error error;
+
+    begin(MEMORY);
+    agent_policy = parse(late);
+    ask_all("late", "k", slow, 6);
+    run_until(1);
+    look_around();
+    cr_expect_eq(callbacks, 1);
+    cr_assert_eq(takt_reload(agent.client, agent_policy, &error), 0, "%s", error.text);
+    run_until(6);
+    expect_apart(slow, 6, 1 * MS);
+    end(MEMORY);
+}
+
+/* ---- without the ability ----------------------------------------------------------------------
+ */
+
+/* Work that waits for an older agent, and work that comes, passes its limits one after the other;
+ * with the next agent work is nested again. */
+IN_MEMORY(behind_an_older_agent_work_passes_its_limits_one_after_the_other)
+{
+    begin(MEMORY);
+    agent.older = true;
+    ask_all("domain", "a.example", slow, 9);
+    cr_expect_str_eq(slow[0].permit.queue->limit->name, "smtp", "it is not connected yet");
+    run_until(3);
+    cr_expect_not(clients[0]->store->nests);
+    ask(0, "domain", "a.example", &slow[9]);
+    cr_expect_str_eq(slow[9].permit.queue->limit->name, "domain");
+    run_until(10);
+    ask(0, "site", "a", &fast[0]);
+    wait_for(&fast[0]);
+    cr_expect_eq(takt_relays_held(agent.relays), 2, "of each limit one");
+    for (int i = 0; i < PROGRAMS; i++)
+        cr_expect_eq(events[i], 0);
+    stand_in_stop_listening(&agent);
+    look_around();
+    agent.older = false;
+    stand_in_listen(&agent);
+    while (!(events[0] & 1U << TAKT_EVENT_PERMIT_LOST))
+        uv_run(&loop, UV_RUN_ONCE);
+    ask(0, "domain", "a.example", &slow[10]);
+    wait_for(&slow[10]);
+    cr_expect(clients[0]->store->nests);
+    ask(0, "domain", "a.example", &slow[11]);
+    cr_expect_str_eq(slow[11].permit.queue->limit->name, "smtp");
+    wait_for(&slow[11]);
+    takt_release(&fast[0].permit);
+    end(MEMORY);
+}
+
+/* An agent that carries nested work is followed by one that does not. */
+IN_MEMORY(nested_permits_are_lost_to_an_older_agent)
+{
+    begin(MEMORY);
+    for (int i = 0; i < 3; i++)
+        ask(0, "site", "a", &slow[i]);
+    run_until(2);
+    stand_in_stop_listening(&agent);
+    look_around();
+    agent.older = true;
+    stand_in_listen(&agent);
+    while (!(events[0] & 1U << TAKT_EVENT_PERMIT_LOST))
+        uv_run(&loop, UV_RUN_ONCE);
+    wait_for(&slow[2]);
+    cr_expect_eq(slow[2].status, 0);
+    cr_expect(takt_is_held(&slow[2].permit));
+    cr_expect_not(takt_is_held(&slow[0].permit));
+    for (int i = 0; i < 3; i++)
+        takt_release(&slow[i].permit);
+    while (takt_relays_held(agent.relays) > 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    end(MEMORY);
+}
+
+/* The agent learns from its first claims that its store is a cluster whose nodes have parts of a
+ * chain, and the programs learn it from the agent. */
+Test(relay_nest, behind_an_agent_of_a_cluster_work_passes_its_limits_one_after_the_other,
+     .timeout = 90)
+{
+    static struct cluster cluster;
+
+    cluster_start(&cluster, false, NULL);
+    open_all(cluster.url);
+    ask_all("domain", "a.example", slow, 9);
+    ask_all("domain", "b.example", fast, 9);
+    ask_for(0, "mailbox", "x", "a", &slow[9]);
+    run_until(19);
+    cr_expect_not(agent.client->store->nests);
+    for (int i = 0; i < PROGRAMS; i++) {
+        cr_expect_not(clients[i]->store->nests);
+        cr_expect_eq(events[i], 0);
+    }
+    for (int i = 0; i < 10; i++)
+        cr_expect(slow[i].status == 0 && fast[i].status == 0);
+    close_all();
+    cluster_stop(&cluster);
+}
+
+/* ---- statements that no client of this library makes ------------------------------------------
+ */
+
+static void hear_nothing(void *data, const char *bytes, size_t size)
+{
+    (void)data, (void)bytes, (void)size;
+}
+
+static int want(takt_relay *relay, const char *key, size_t size)
+{
+    const char *words[] = {"RELAY", "WANT", "1", key, "0 0 0 0 1 1 4 "};
+    const size_t sizes[] = {5, 4, 1, size, 14};
+    takt_error error;
+
+    return takt_relay_command(relay, 5, words, sizes, &error);
+}
+
+#define WANT(relay, key) want(relay, key, sizeof key - 1)
+
+IN_MEMORY(statements_of_nested_work_are_checked)
+{
+    static const char *const names[] = {"smtp", "domain", "bounded", "full"};
+    takt_limit_text bounded = {.name = "bounded", .concurrency = "1", .max_waiting = "5"};
+    takt_limit_text full = {.name = "full", .concurrency = "1"};
+    char version[12], id[4], numbers[TAKT_RELAY_TEXT_SIZE + 1];
+    takt_relay *relay;
+    takt_error error;
+
+    open_all("memory:");
+    cr_assert_eq(takt_policy_add(policy, &bounded, &error), 0);
+    cr_assert_eq(takt_policy_add(policy, &full, &error), 0);
+    cr_assert_eq(takt_relay_open(&relay, agent.relays, hear_nothing, NULL), 0);
+    snprintf(version, sizeof version, "%d", TAKT_RELAY_VERSION);
+    cr_assert_eq(takt_relay_command(relay, 4,
+                                    (const char *const[]){"RELAY", "OPEN", version, "default"},
+                                    (const size_t[]){5, 4, strlen(version), 7}, &error),
+                 0);
+    for (int i = 0; i < 4; i++) {
+        const char *words[] = {"RELAY", "LIMIT", id, names[i], numbers};
+        size_t sizes[] = {5, 5, 1, strlen(names[i]), 0};
+        snprintf(id, sizeof id, "%d", i + 1);
+        sizes[4] = takt_relay_write_numbers(&takt_policy_find(policy, names[i])->numbers, numbers);
+        cr_assert_eq(takt_relay_command(relay, 5, words, sizes, &error), 0);
+    }
+    cr_expect_eq(WANT(relay, "\0\0domain\0k"), 0);
+    cr_expect_eq(WANT(relay, "\0tenant\0domain\0k"), 0);
+    cr_expect_eq(WANT(relay, "\0\0domain\0"), 0, "a limit without a key");
+    cr_expect_eq(WANT(relay, "\0\0full\0k\0domain\0"), 0);
+    cr_expect_eq(WANT(relay, "\0"), TAKT_E_INVALID, "no tenant");
+    cr_expect_eq(WANT(relay, "\0\0"), TAKT_E_INVALID);
+    cr_expect_eq(WANT(relay, "\0\0domain"), TAKT_E_INVALID, "no key");
+    cr_expect_eq(WANT(relay, "\0\0domain\0k\0"), TAKT_E_INVALID);
+    cr_expect_eq(WANT(relay, "\0\0other\0k"), TAKT_E_INVALID, "not stated");
+    cr_expect_eq(WANT(relay, "\0\0smtp\0k"), TAKT_E_INVALID, "within itself");
+    cr_expect_eq(WANT(relay, "\0\0domain\0a\0domain\0b"), TAKT_E_INVALID);
+    cr_expect_eq(WANT(relay, "\0\0bounded\0k"), TAKT_E_INVALID, "it bounds its waiters");
+    cr_expect_eq(WANT(relay, "\0\0a\0\0b\0\0c\0\0d\0"), TAKT_E_INVALID, "five levels");
+    takt_relay_close(relay);
+    close_all();
+}
