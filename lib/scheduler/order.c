@@ -145,7 +145,7 @@ void takt_order_served(takt_scheduler *scheduler, takt_queue *queue)
 
 void takt_order_claims(takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us)
 {
-    takt_turns *turns = queue->nest ? queue->turn->of : NULL;
+    takt_turns *turns = queue->nest && !scheduler->relayed ? queue->turn->of : NULL;
 
     if (!turns || turns->claimed_at_us == now_us)
         return;
