@@ -103,13 +103,16 @@ def wait(process, deadline=DEADLINE):
         return give_up(process, deadline)
 
 
-def until(true, what, seconds=60):
-    """Until something is so."""
-    end = time.monotonic() + seconds
-    while not true():
+def until(true, what, seconds=DEADLINE):
+    """Until something is so, and what that was; `what` is said where it never is, or told by a function. A look is
+    often a process: the longer it takes, the fewer looks."""
+    end, pause = time.monotonic() + seconds, 0.02
+    while not (found := true()):
         if time.monotonic() > end:
-            raise AssertionError(what)
-        time.sleep(0.02)
+            raise AssertionError(what() if callable(what) else what)
+        time.sleep(pause)
+        pause = min(1.5 * pause, 0.5)
+    return found
 
 
 def line(process, words='', deadline=DEADLINE):

@@ -8,7 +8,7 @@ import select
 import signal
 import time
 
-from agent import DEADLINE, agent_place, end, tap, until, until_waiting
+from agent import DEADLINE, agent_place, end, ends, tap, until, until_waiting
 
 
 def permits(report, here):
@@ -121,8 +121,7 @@ def refusals(report, here):
     waiters = [here.client() for _ in range(3)]
     for waiter in waiters[:2]:
         waiter.send('ACQUIRE', 'few')
-    while here.peek('few')['waiting'] < 2:
-        pass
+    until_waiting(here, ['few'], 2)
     said = waiters[2].refused('ACQUIRE', 'few')
     report.check(said.startswith('FULL '), 'FULL where more would wait than may', said)
     for waiter in [*waiters, client]:
@@ -196,9 +195,7 @@ def nested(report, here):
     report.check(clients[0].do('TRY', 'inner:a', 'WITHIN', 'b') is None and left() == [0, 5],
                  'what the inner limit refuses takes nothing of the outer one', left())
     clients[0].do('SETTLE', permits[0][2])
-    until_s = time.monotonic() + DEADLINE  # the answer does not wait for the store
-    while left() != [1, 6] and time.monotonic() < until_s:
-        pass
+    ends.until(lambda: left() == [1, 6], left)  # the answer does not wait for the store
     report.check(left() == [1, 6], 'work that did not begin gives back to both', left())
     for client in clients:
         client.close()
@@ -280,8 +277,7 @@ def pipelines(report, here):
     token = holder.do('ACQUIRE', 'single:p')[0]
     client.socket.sendall(client.words('ACQUIRE', 'single:p') * 2 + client.words('PING') + client.words('ACQUIRE', 'mail') +
                           b'?')
-    while here.peek('single:p')['waiting'] < 2:
-        pass
+    until_waiting(here, ['single:p'], 2)
     report.check(True, 'the same ACQUIRE again waits together with the first one')
     holder.do('RELEASE', token)
     first = client.answer()
@@ -442,8 +438,7 @@ def draining(report, here, agent):
     away.close()
     waiter.send('ACQUIRE', 'single')
     other.do('ACQUIRE', 'single', 'TAG', 't')
-    while here.peek('single')['waiting'] < 1:
-        pass
+    until_waiting(here, ['single'], 2)
     agent.send_signal(signal.SIGTERM)
     refused = other.push()
     report.check(refused[:3] == ('refused', 't', 'CLOSING'), 'SIGTERM: waiters leave', refused)

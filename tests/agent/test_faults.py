@@ -391,16 +391,14 @@ def of_programs(report, here, client, page):
     token = client.do('ACQUIRE', 'single:k')[0]
     here.fifo('gate')
     program = here.start('run', '--store', f'agent:{here.socket}', 'single:k', '--', 'cat', 'gate')
-    while 'waiting:1' not in client.do('INFO'):
-        pass
+    ends.until(lambda: 'waiting:1' in client.do('INFO'), 'the program never waits')
     text = page('/metrics')
     report.check('takt_agent_waiting 1\n' in text and 'takt_agent_held 1\n' in text, 'a program waits', text)
-    while 'takt_limit_waiting{limit="single",key="k"} 1' not in text:
-        text = page('/metrics')
+    ends.until(lambda: 'takt_limit_waiting{limit="single",key="k"} 1' in page('/metrics'), 'nobody waits for the key')
+    text = page('/metrics')
     report.check('takt_more_workers_help{limit="single",key="k"} 0' in text, 'its key has a row', text)
     client.do('RELEASE', token)
-    while 'waiting:0\r\nheld:1' not in client.do('INFO'):
-        pass
+    ends.until(lambda: 'waiting:0\r\nheld:1' in client.do('INFO'), 'the program never holds a permit')
     report.check('takt_agent_held 1\n' in page('/metrics'), 'a program holds a permit')
     here.open_gate('gate')
     report.check(ends.wait(program) == 0, 'the program ends')
@@ -431,8 +429,8 @@ def status(report, here):
     wanted = ['takt_agent_grants_total 1', 'takt_agent_connections 1', 'takt_limit_waiting{limit="mail",key=""} 0',
               'takt_more_workers_help{limit="mail",key=""} 1', 'takt_grants_total 1', '# EOF']
     report.check(all(line in text for line in wanted), 'metrics', text)
-    while 'takt_limit_waiting{limit="slow",key=""} 1' not in text:
-        text = page('/metrics')
+    ends.until(lambda: 'takt_limit_waiting{limit="slow",key=""} 1' in page('/metrics'), 'nobody waits for the limit')
+    text = page('/metrics')
     report.check('takt_more_workers_help{limit="slow",key=""} 0' in text, 'more workers do not help where the quota is used up',
                  text)
     waits.kill()

@@ -132,10 +132,8 @@ def until(fd, words, got=b''):
 
 def until_waiting(here, limit, count):
     """Until so many wait in the fleet."""
-    deadline = time.monotonic() + DEADLINE
-    while json.loads(here.takt('peek', '--json', *limit).stdout)['waiting'] != count:
-        if time.monotonic() > deadline:
-            raise AssertionError(f'there are never {count} waiting')
+    ends.until(lambda: json.loads(here.takt('peek', '--json', *limit).stdout)['waiting'] == count,
+               f'there are never {count} waiting')
 
 
 def end(process):

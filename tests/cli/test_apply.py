@@ -12,10 +12,9 @@ import pty
 import signal
 import sys
 import termios
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from command import DEADLINE, end, place, tap, told, until  # noqa: E402
+from command import end, place, tap, told, until, until_waiting  # noqa: E402
 from redis_server import server  # noqa: E402
 
 ONE = 'limits:\n  - name: mail\n    rules: [{rate: 1/h}]\n  - name: old\n    concurrency: 2\n'
@@ -103,9 +102,7 @@ def following(report, here):
     here.write('lines', ''.join(f'{number}\n' for number in range(20)))
     maps = [here.start('map', '-j', '4', '-i', 'lines', 'mail', '--', 'echo') for _ in range(2)]
     waiter = here.start('run', 'mail', '--', 'echo', 'ran')
-    deadline = time.monotonic() + DEADLINE
-    while json.loads(here.takt('peek', '--json', 'mail').stdout)['waiting'] != 9 and time.monotonic() < deadline:
-        pass
+    until_waiting(here, ['mail'], 9)
     done = here.takt('apply', 'two.yaml')
     report.check(done.returncode == 0, 'applied while they wait', told(done))
     got = [until(one.stderr.fileno(), b'mail changed, api added, old removed') for one in (*maps, waiter)]
@@ -139,9 +136,7 @@ def by_key(report, here):
     here.takt('apply', 'plain.yaml')
     here.takt('run', 'mail:gold', '--', 'true')
     waiter = here.start('run', 'mail:gold', '--', 'echo', 'ran')
-    deadline = time.monotonic() + DEADLINE
-    while json.loads(here.takt('peek', '--json', 'mail:gold').stdout)['waiting'] != 1 and time.monotonic() < deadline:
-        pass
+    until_waiting(here, ['mail:gold'], 1)
     done = here.takt('apply', 'plans.yaml')
     report.check('mail:mallory  added    refused\n' in done.stdout, 'apply lists overrides', told(done))
     result = end(waiter)

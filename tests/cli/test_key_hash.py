@@ -11,7 +11,7 @@ import sys
 import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from command import end, place, tap, told, until  # noqa: E402
+from command import end, place, tap, told, until, until_waiting  # noqa: E402
 from redis_server import server  # noqa: E402
 
 POLICY = '''
@@ -33,8 +33,7 @@ def unseen(report, here, redis):
         holder = here.start('run', f'slots:{ANN}', '--', 'sh', '-c', 'echo runs; exec cat', stdin=subprocess.PIPE)
         until(holder.stdout.fileno(), b'runs')
         waiter = here.start('run', f'slots:{ANN}', '--', 'true')
-        while '"waiting":1' not in here.takt('peek', '--json', f'slots:{ANN}').stdout.replace(' ', ''):
-            pass
+        until_waiting(here, [f'slots:{ANN}'], 1)
         channels = redis.say('PUBSUB', 'SHARDCHANNELS')
         names = redis.say('KEYS', '*')
         holder.stdin.close()

@@ -9,9 +9,8 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
-from command import DEADLINE, FORKS, TAKT, end, ends, place, tap, told, until
+from command import FORKS, TAKT, end, ends, place, tap, told, until, until_waiting
 from terminal import terminal as on_terminal
 
 ANY = ['--rate', '1000/s', '--burst', '100']
@@ -255,9 +254,7 @@ def held_signals(report, here):
                  f'ended with {status}\n{output}{messages}')
     process = begin(here, ONE, 'exec cat gate')
     other = here.start('run', *ONE, '--', 'touch', 'ran')
-    deadline = time.monotonic() + DEADLINE
-    while json.loads(here.takt('peek', '--json', *ONE).stdout)['waiting'] != 1 and time.monotonic() < deadline:
-        pass
+    until_waiting(here, ONE, 1)
     other.send_signal(signal.SIGTERM)
     status, _, messages = end(other)
     report.check(status == -signal.SIGTERM and held(here) == 1 and not (here.path / 'ran').exists(),
@@ -385,9 +382,7 @@ def signals(report, here):
     here.takt('run', *SLOW, 'slow', '--', 'true')
     for number in (signal.SIGTERM, signal.SIGINT):
         process = here.start('run', *SLOW, 'slow', '--', 'touch', 'ran')
-        deadline = time.monotonic() + DEADLINE
-        while waiting(here) != 1 and time.monotonic() < deadline:
-            pass
+        until_waiting(here, [*SLOW, 'slow'], 1)
         process.send_signal(number)
         status, _, messages = end(process)
         left = waiting(here)

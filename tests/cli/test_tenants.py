@@ -12,7 +12,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'workers'))
 import openmetrics  # noqa: E402
-from command import DEADLINE, TAKT, end, place, tap, told, until  # noqa: E402
+from command import DEADLINE, TAKT, end, ends, place, tap, told, until, until_waiting  # noqa: E402
 from redis_server import server  # noqa: E402
 from terminal import terminal  # noqa: E402
 
@@ -47,8 +47,7 @@ def run_both(here, limit):
         here.write(name, '')
     big = [here.start('map', limit, '--tenant', 'big', '-q', '-j', 64, '-i', lines, '--log', 'big.log', '--', 'true')
            for _ in range(BIG)]
-    while len(workers(here, 'big.log')) < BIG:
-        pass
+    ends.until(lambda: len(workers(here, 'big.log')) == BIG, 'not all processes of the big tenant work')
     done = here.takt('map', limit, '--tenant', 'small', '-q', '-j', SMALL, '-i', few, '--log', 'small.log', '--',
                      'true')
     for process in big:
@@ -87,9 +86,8 @@ def seen(report, here, what):
     lines = here.write('few', ''.join(f'{line}\n' for line in range(SMALL)))
     maps = [here.start('map', 'slow', '--tenant', name, '-q', '-j', jobs, '-i', lines, '--', 'true')
             for name, jobs in (('small', 2), ('big', 3))]
-    tenants = []
-    while sum(tenant['waiting'] for tenant in tenants) < 5:
-        tenants = json.loads(here.takt('peek', '--json', 'slow').stdout)['tenants']
+    until_waiting(here, ['slow'], 5)
+    tenants = json.loads(here.takt('peek', '--json', 'slow').stdout)['tenants']
     told_of = {tenant['name']: (tenant['weight'], tenant['share'], tenant['waiting']) for tenant in tenants}
     report.check(told_of == {'small': (3, 0.75, 2), 'big': (1, 0.25, 3)}, f'{what}: takt peek --json tells tenants',
                  told_of)
@@ -139,9 +137,15 @@ def measured(report, here, what):
     exporter = here.start('exporter', '--interval', '100ms', '--listen', f'unix:{where}', 'slow', 'plain')
     until(exporter.stderr.fileno(), b'serving /metrics at unix:')
     labels, families = (('key', ''), ('limit', 'slow')), {}
-    while not families or families['takt_limit_tenants'].samples.get(('takt_limit_tenants', labels)) != MANY or len(
-            families['takt_tenant_waiting'].samples) < 32:
-        families = scrape(where)
+
+    def are_told():
+        families.update(scrape(where))
+        for process in maps:
+            assert process.poll() is None, end(process)
+        return (families['takt_limit_tenants'].samples.get(('takt_limit_tenants', labels)) == MANY
+                and len(families['takt_tenant_waiting'].samples) == 32)
+
+    ends.until(are_told, lambda: f'the exporter tells {families}')
     waiting, share = families['takt_tenant_waiting'].samples, families['takt_tenant_share'].samples
     most = ('takt_tenant_waiting', (*labels, ('tenant', 'tenant 7')))
     report.check(len(waiting) == 32 and waiting.get(most) == 2 and set(share.values()) == {0.025} and

@@ -341,9 +341,8 @@ def listed_of_server(report, here):
         here.takt('block', '--rate', '1/s', 'blocked', '1h', '--reason', 'why')
         gate = here.fifo('gate')
         holder = here.start('run', '--concurrency', '2', 'held', '--', 'cat', gate)
-        until_held = json.loads(here.takt('peek', '--json', '--concurrency', '2', 'held').stdout)
-        while until_held['held'] != 1:
-            until_held = json.loads(here.takt('peek', '--json', '--concurrency', '2', 'held').stdout)
+        ends.until(lambda: json.loads(here.takt('peek', '--json', '--concurrency', '2', 'held').stdout)['held'] == 1,
+                   'the permit is never held')
         done = here.takt('peek', '--json')
         found = {f'{each["limit"]}:{each["key"]}': each for each in map(json.loads, done.stdout.splitlines())}
         report.check(set(found) == {'mail:full', 'mail:half', 'api:None', 'odd:a b/{é}%', 'blocked:None', 'held:None'}

@@ -67,13 +67,7 @@ class WorkPlace(Place):
 
     def until_peek(self, limit, **wanted):
         """Until the limit stands like that."""
-        deadline = time.monotonic() + DEADLINE
-        while True:
-            seen = self.peek(limit)
-            if all(seen[name] == value for name, value in wanted.items()):
-                return
-            if time.monotonic() > deadline:
-                raise AssertionError(f'never {wanted}, but {seen}')
+        ends.until(lambda: wanted.items() <= self.peek(limit).items(), lambda: f'never {wanted}, but {self.peek(limit)}')
 
     def until_waiting(self, limit, count):
         """Until so many wait in the fleet."""
@@ -85,10 +79,8 @@ class WorkPlace(Place):
 
     def until_lines(self, name, count):
         """Until the file has so many lines."""
-        deadline = time.monotonic() + DEADLINE
-        while not self.size(name) or self.read(name).count('\n') < count:
-            if time.monotonic() > deadline:
-                raise AssertionError(f'{name} has {self.read(name)}')
+        ends.until(lambda: self.size(name) and self.read(name).count('\n') >= count,
+                   lambda: f'{name} has {self.size(name) and self.read(name)}')
 
     @staticmethod
     def instant(seconds):

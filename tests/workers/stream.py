@@ -8,7 +8,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from program import DEADLINE, WorkPlace, program, tap, told, work_place  # noqa: E402
+from program import DEADLINE, WorkPlace, ends, program, tap, told, work_place  # noqa: E402
 from redis_server import server  # noqa: E402
 
 KEY = 'takt:jobs:{q}'
@@ -47,17 +47,12 @@ class Stream:
 
     def until(self, what, holds):
         """Until what `show` says is so."""
-        deadline = time.monotonic() + DEADLINE
-        while not holds(shown := self.show()):
-            if time.monotonic() > deadline:
-                raise AssertionError(f'never: {what}; {shown}')
+        ends.until(lambda: holds(self.show()), lambda: f'never: {what}; {self.show()}')
 
     def until_reading(self, count):
         """Until so many workers wait for new jobs."""
-        deadline = time.monotonic() + DEADLINE
-        while f'blocked_clients:{count}\n' not in self.redis.say('INFO', 'clients').replace('\r', ''):
-            if time.monotonic() > deadline:
-                raise AssertionError(f'there are never {count} workers that read')
+        ends.until(lambda: f'blocked_clients:{count}\n' in self.redis.say('INFO', 'clients').replace('\r', ''),
+                   f'there are never {count} workers that read')
 
     def results(self, name):
         """The results that are in a file, in their order, but for one that is just being written."""
@@ -66,11 +61,8 @@ class Stream:
         return [json.loads(line) for line in text.rpartition('\n')[0].splitlines()]
 
     def until_results(self, name, count):
-        deadline = time.monotonic() + DEADLINE
-        while len(found := self.results(name)) < count:
-            if time.monotonic() > deadline:
-                raise AssertionError(f'only {len(found)} results in {name}')
-        return found
+        ends.until(lambda: len(self.results(name)) >= count, lambda: f'only {len(self.results(name))} results in {name}')
+        return self.results(name)
 
     def until_slow_result(self, name):
         """Until a job of the limit `slow` is done. An award that comes later than it is waited for, on a machine that is

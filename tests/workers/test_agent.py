@@ -6,11 +6,10 @@ slots after a block, a 429 blocks the whole fleet, and real costs are corrected.
 
 import contextlib
 import json
-import time
 
 from leading_clock import LeadingClock
 from mail_place import mail, mails_of, serve
-from program import BUILD, DEADLINE, end, results, tap, told, until, work_place
+from program import BUILD, end, ends, results, tap, told, until, work_place
 from vendor import answer_of, vendor
 
 MAILS, RATE = 30, 100
@@ -31,10 +30,8 @@ def agent_of(here):
 
 def until_blocked(here, limit):
     """The standing of a limit, as soon as it is blocked."""
-    deadline = time.monotonic() + DEADLINE
-    while not (seen := here.peek(limit))['blocked_until_us']:
-        assert time.monotonic() < deadline, seen
-    return seen
+    ends.until(lambda: here.peek(limit)['blocked_until_us'], f'{limit} is never blocked')
+    return here.peek(limit)
 
 
 def mails(report, here, store):

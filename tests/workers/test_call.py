@@ -10,7 +10,7 @@ import subprocess
 import time
 from email.utils import formatdate
 
-from program import DEADLINE, end, ends, results, tap, told, until, work_place
+from program import end, ends, results, tap, told, until, work_place
 from vendor import answer_of, vendor
 
 CANARY = 'canary-5e61b7c0-secret'
@@ -579,9 +579,7 @@ def gives_up_at_the_end(report, here, peer):
     peer.reply = {'/silent': lambda request: None}
     here.jobs('jobs', [{'id': 'a', 'limit': 'fast', 'url': peer.url + '/silent'}])
     worker = here.begin('takt-call', '-i', 'jobs', '--drain', '1ms', *HERE)
-    deadline = time.monotonic() + DEADLINE
-    while not peer.asked and time.monotonic() < deadline:
-        pass
+    ends.until(lambda: peer.asked, 'the peer is never asked')
     worker.terminate()
     status, output, messages = end(worker)
     report.check((status, output) == (1, ''), 'what does not end in time is given up', messages)

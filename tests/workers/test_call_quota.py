@@ -8,9 +8,8 @@ import json
 import pathlib
 import subprocess
 import sys
-import time
 
-from program import DEADLINE, end, tap, until, work_place
+from program import end, ends, tap, until, work_place
 from vendor import answer_of, vendor
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -75,10 +74,8 @@ def hear(here, fields, left, is_heard=None):
         worker.stdin.write(json.dumps({'id': 'a', 'url': peer.url + '/left'}).encode() + b'\n')
         worker.stdin.flush()
         until(worker.stdout.fileno(), b'\n')
-        deadline = time.monotonic() + DEADLINE
-        while not (is_heard or (lambda looked: looked['remaining'] == left))(standing(here)):
-            if time.monotonic() > deadline:
-                break
+        is_heard = is_heard or (lambda looked: looked['remaining'] == left)
+        ends.until(lambda: is_heard(standing(here)), lambda: f'never heard, but {standing(here)}')
         end(worker)
     return standing(here)
 

@@ -7,10 +7,9 @@ import email
 import email.policy
 import json
 import sys
-import time
 
 from mail_place import CANARY, USER, arrived, mail, mails_of, policy, serve, text_of
-from program import DEADLINE, end, results, tap, told, until, work_place
+from program import end, ends, results, tap, told, until, work_place
 
 from certificates import Authority
 
@@ -167,9 +166,7 @@ def believes_no_mixed_reply(report, here, server):
 def slows_down_for_the_server(report, here, server):
     here.jobs('jobs', [mail('busy', 'busy-a@example.org')])
     worker = here.begin('takt-mail', '-i', 'jobs', '--smtp', server.url, '--retry-first', '1ms', '--pause', '1h')
-    deadline = time.monotonic() + DEADLINE
-    while not here.peek('smtp')['blocked_until_us'] and time.monotonic() < deadline:
-        pass
+    ends.until(lambda: here.peek('smtp')['blocked_until_us'], 'the limit is never blocked')
     here.until_waiting('smtp', 1)
     standing = here.peek('smtp')
     report.check(standing['blocked_until_us'] and '421 4.7.0 too many mails' in standing['reason'],

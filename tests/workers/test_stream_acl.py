@@ -5,10 +5,9 @@ works, and none of them can be left out.
 """
 
 import re
-import time
 
 from program import SOURCE, ends
-from stream import DEADLINE, KEY, Stream, stream, tap, told
+from stream import KEY, Stream, stream, tap, told
 
 NICETIES = {'client|setname', 'info', 'config|get', 'cluster|slots'}
 PAGE = (SOURCE / 'docs' / 'redis.md').read_text(encoding='utf-8')
@@ -56,10 +55,8 @@ def workers(report, here, redis, words):
         scene(redis)
         redis.say('ACL', 'SETUSER', 'worker', f'-{grant}')
         worker = begin(here)
-        deadline = time.monotonic() + DEADLINE
-        while grant not in refused(redis) and time.monotonic() < deadline:
-            pass
-        report.check(grant in refused(redis), f'+{grant} is missed', redis.say('ACL', 'LOG'))
+        ends.until(lambda: grant in refused(redis), lambda: f'+{grant} is not missed: {redis.say("ACL", "LOG")}')
+        report.check(True, f'+{grant} is missed')
         worker.kill()
         ends.communicate(worker)
         redis.say('ACL', 'SETUSER', 'worker', f'+{grant}')

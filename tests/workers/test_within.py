@@ -12,11 +12,10 @@ that none of its steps is late on a busy machine.
 import collections
 import contextlib
 import json
-import time
 
 from leading_clock import LeadingClock
 from mail_place import mail, mails_of, serve
-from program import DEADLINE, end, tap, told, work_place
+from program import end, ends, tap, told, work_place
 from redis_server import server as redis_server
 
 DOMAIN, OTHERS, WORKERS = 200, 300, 2  # each worker holds all of its mails in memory
@@ -40,16 +39,13 @@ def arrivals(post):
 
 def until_arrived(here, post, count):
     """Until the domain has so many mails."""
-    deadline = time.monotonic() + DEADLINE
-    while len(arrivals(post)[0]) < count:
-        assert time.monotonic() < deadline, here.read('err0')
+    ends.until(lambda: len(arrivals(post)[0]) >= count, lambda: here.read('err0'))
 
 
 def until_the_rest_waits(here, post):
     """Until each mail has arrived or waits, and none is under way."""
-    deadline = time.monotonic() + DEADLINE
-    while sum(map(len, arrivals(post))) + here.peek('smtp')['waiting'] != DOMAIN + OTHERS:  # in this order
-        assert time.monotonic() < deadline, here.read('err0')
+    ends.until(lambda: sum(map(len, arrivals(post))) + here.peek('smtp')['waiting'] == DOMAIN + OTHERS,  # in this order
+               lambda: here.read('err0'))
 
 
 def too_early(times, since, until, rate):

@@ -99,8 +99,9 @@ def hints(report, here, redis):
     rate = ['--rate', '1/s']
     here.takt('block', *rate, 'quiet', '1h')
     waiter = here.start('run', *rate, 'quiet', '--', 'true')
-    while 'takt:{default/quiet/}' not in redis.say('PUBSUB', 'SHARDCHANNELS'):
-        assert waiter.poll() is None
+    ends.until(lambda: waiter.poll() is not None or 'takt:{default/quiet/}' in redis.say('PUBSUB', 'SHARDCHANNELS'),
+               'the waiter never listens')
+    assert waiter.poll() is None
     before = redis.say('INFO', 'commandstats')
     done = here.takt('unblock', *rate, 'quiet')
     report.check(done.returncode == 0 and end(waiter)[0] == 0, 'one who waits goes on when a block ends', told(done))
