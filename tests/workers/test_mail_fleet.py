@@ -12,11 +12,10 @@ what tests/fleet checks, to the microsecond.
 
 import collections
 import json
-import time
 
 from leading_clock import LeadingClock
 from mail_place import mail, mails_of, policy, serve
-from program import DEADLINE, end, tap, told, work_place
+from program import end, ends, tap, told, work_place
 from redis_server import server as redis_server
 
 MAILS = 5000
@@ -58,9 +57,7 @@ def line_up(here, post, *options):
     here.takt('block', 'smtp', '1h')
     workers = [begin(here, post, f'worker{number}', '--waiting', 100, '--put-away', 100, *options)
                for number in range(WORKERS)]
-    deadline = time.monotonic() + DEADLINE
-    while here.peek('smtp')['workers'] != WORKERS:
-        assert time.monotonic() < deadline, all_told(here)
+    ends.until(lambda: here.peek('smtp')['workers'] == WORKERS, lambda: all_told(here))
     return workers
 
 
