@@ -24,6 +24,7 @@ void takt_award_begin(const takt_ledger *ledger, int64_t now_us, const takt_clai
     award->holding = award->lease_spent_us = award->fence = award->reuses = 0;
     award->wake_count = 0;
     award->uncontended = award->news = award->taken = award->parked = false;
+    award->crowded = award->unlisted = false;
     award->run_count = 0;
     award->stale = takt_line_is_stale(ledger, claim) || takt_holders_is_stale(ledger, claim) ||
                    takt_inner_permits_stale(ledger, claim);
@@ -141,7 +142,8 @@ void takt_award_end(takt_ledger *ledger, int64_t now_us, const takt_claim *claim
     number(ledger, now_us, award);
     wake(ledger, claim->worker, 0, award);
     for (int i = 0; i < ledger->inner_count; i++)
-        wake(ledger->inner[i], claim->worker, i + 1, award);
+        if (ledger->inner[i]->tenant_count > 0) /* else the line is not read: inner_line.h */
+            wake(ledger->inner[i], claim->worker, i + 1, award);
     award->next_slot_at_us =
         takt_max(award->next_slot_at_us,
                  takt_inner_next(ledger, from_us, takt_claim_least(claim, ledger->numbers)));

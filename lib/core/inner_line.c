@@ -137,6 +137,7 @@ void takt_inner_served(takt_ledger *ledger, const takt_place *place, const takt_
         own = &inner->line[turn->at[i]];
         own->wanting = takt_max(own->wanting - given.of[TAKT_UNIT_TOKENS], 0);
         own->waiting = place->waiting;
+        own->accepted = takt_max(own->accepted - given.of[TAKT_UNIT_REQUESTS], 0);
         own->need = place->need;
         TAKT_EACH_UNIT(unit, takt_view_units(inner))
         used = takt_max(used, takt_ceil_div(given.of[unit], turn->usable[i].of[unit]));

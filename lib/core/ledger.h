@@ -95,8 +95,8 @@ typedef struct takt_award {
     int64_t blocked_until_us; /* 0: not blocked */
     int64_t waiting;          /* waiters in the fleet */
     int64_t workers;          /* workers with waiters */
-    /* how many of the claim's waiters exceed max_waiting: the last ones; with drop-oldest the
-     * oldest of the least urgent */
+    /* how many of the claim's waiters exceed max_waiting, of any level: the last ones; with
+     * drop-oldest the oldest of the least urgent */
     int64_t refused;
     unsigned in_line; /* bit p: the worker stands in line with priority p */
     /* permits that the ledger records for the worker, including these slots; if fewer than claimed
@@ -123,6 +123,11 @@ typedef struct takt_award {
     /* It does not stand in line, and claims again at claim_again_at_us: its inner limits let none
      * of its waiters start within two lookaheads, or too many tenants wait. */
     bool parked;
+    /* An inner limit has more waiters than half of its max_waiting: newcomers claim at once. */
+    bool crowded;
+    /* Too many tenants wait: the waiters are in no line, so that no max_waiting has counted them.
+     */
+    bool unlisted;
     /* a hint for the next claim: the store's shorter way, if it has one, would have been enough */
     bool uncontended;
     /* the ledger's numbers, in `newer`, have a higher revision than the worker's, or the same */

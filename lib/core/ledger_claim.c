@@ -441,6 +441,16 @@ static bool is_news(const takt_ledger *ledger, const takt_claim *claim, takt_amo
     return false;
 }
 
+/* Whether all waiters of the claim were given slots or refused. */
+static bool is_done(const takt_claim *claim, const takt_award *award)
+{
+    int64_t given = 0;
+
+    for (int i = 0; i < award->run_count; i++)
+        given += award->runs[i].count;
+    return given + award->refused >= claim->waiting;
+}
+
 /* With drop-oldest, the places behind the dropped ones move to the front earlier than planned: the
  * first one must claim when its turn is now, or slots would pass unused. */
 static void hurry_first(const takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
@@ -463,7 +473,7 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
                        takt_award *award)
 {
     int64_t parked_us = TAKT_NEVER;
-    bool stands = true;
+    bool stands = true, moved;
 
     takt_ledger_tidy(ledger, now_us);
     takt_inner_tidy(ledger, now_us);
@@ -476,6 +486,7 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         if (!stands) {
             award->claim_again_at_us = now_us + TAKT_KEEPALIVE_US;
             award->parked = claim->waiting > 0;
+            award->unlisted = true;
         }
     }
     if (!award->stale && stands) {
@@ -485,14 +496,17 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
             takt_tenants_assign(ledger, claim, claim->tenant);
         award->taken = takt_offers_accept(ledger, now_us, claim);
         given = serve_all(ledger, now_us, claim, award, &parked_us);
-        takt_overflow_apply(ledger, claim, award);
+        moved = takt_overflow_apply(ledger, claim, award);
         if (ledger->tenant_count > 0)
             takt_tenants_settle(ledger);
         plan_all(ledger, now_us, claim, award);
-        if (takt_overflow_moves_front(ledger))
+        if (moved)
             hurry_first(ledger, now_us, claim, award);
         award->news |= is_news(ledger, claim, needed, given, award);
+        if (parked_us != TAKT_NEVER && is_done(claim, award))
+            parked_us = TAKT_NEVER;
         award->parked = parked_us != TAKT_NEVER && award->in_line == 0;
+        award->crowded = takt_overflow_is_near(ledger);
         award->claim_again_at_us = takt_min(award->claim_again_at_us, parked_us);
     }
     takt_award_end(ledger, now_us, claim, award);

@@ -1,44 +1,64 @@
 /*
  * overflow.c: see overflow.h. Decides which place of the line loses waiters.
  *
- * With the strategies that drop other workers' waiters, places set aside do not count and lose
- * nothing, since their workers cannot be told. One claim drops waiters of at most as many workers
- * as an award can name; beyond that the claimer's own waiters are dropped.
+ * With the strategies that drop other workers' waiters, late places do not count and lose nothing,
+ * since their workers cannot be told. One claim drops waiters of at most as many workers as an
+ * award can name; beyond that the claimer's own waiters are dropped.
  */
 #include "core/overflow.h"
 
 #include "base/integers.h"
+#include "core/inner_line.h"
 #include "core/line.h"
+#include "core/tenants.h"
 #include "core/wakes.h"
 
+/* The ledger of a level, as takt_award.wake_levels counts them. */
+static takt_ledger *level_of(takt_ledger *ledger, int level)
+{
+    return level > 0 ? ledger->inner[level - 1] : ledger;
+}
+
+/* Whether the place's worker can be told that it loses waiters. In the line of an inner ledger a
+ * place that is aside may be parked, and is not late then. */
+static bool can_be_told(const takt_ledger *ledger, const takt_place *place, int64_t now_us)
+{
+    return !place->aside || (place->tenant > 0 && place->waiting > 0 &&
+                             place->again_at_us + ledger->numbers->lookahead_us >= now_us);
+}
+
 /* How many waiters exceed the bound. */
-static int64_t excess(const takt_ledger *ledger)
+static int64_t excess(const takt_ledger *ledger, int64_t now_us)
 {
     bool all = ledger->numbers->when_full == TAKT_WHEN_FULL_REFUSE;
     int64_t waiting = 0;
 
+    if (ledger->numbers->max_waiting == 0)
+        return 0;
     for (int i = 0; i < ledger->line_count; i++)
-        waiting += all || !ledger->line[i].aside ? ledger->line[i].waiting : 0;
+        waiting +=
+            all || can_be_told(ledger, &ledger->line[i], now_us) ? ledger->line[i].waiting : 0;
     return waiting - ledger->numbers->max_waiting;
 }
 
 /* The least urgent of the claimer's places (`own`), or of all other places that count. -1: none. */
-static int last_of(const takt_ledger *ledger, uint64_t claimer, bool own)
+static int last_of(const takt_ledger *ledger, int64_t now_us, uint64_t claimer, bool own)
 {
     int at = ledger->line_count - 1;
 
-    while (at >= 0 && ((ledger->line[at].worker == claimer) != own || ledger->line[at].aside))
+    while (at >= 0 && ((ledger->line[at].worker == claimer) != own ||
+                       !can_be_told(ledger, &ledger->line[at], now_us)))
         at--;
     return at;
 }
 
 /* The first of the others' places of that priority, which exists. */
-static int first_of(const takt_ledger *ledger, uint64_t claimer, int priority)
+static int first_of(const takt_ledger *ledger, int64_t now_us, uint64_t claimer, int priority)
 {
     int at = 0;
 
     while (ledger->line[at].priority != priority || ledger->line[at].worker == claimer ||
-           ledger->line[at].aside)
+           !can_be_told(ledger, &ledger->line[at], now_us))
         at++;
     return at;
 }
@@ -47,7 +67,8 @@ static int first_of(const takt_ledger *ledger, uint64_t claimer, int priority)
  * age that it had before. */
 static int victim(const takt_ledger *ledger, uint64_t claimer, const takt_award *award)
 {
-    int mine = last_of(ledger, claimer, true), theirs = last_of(ledger, claimer, false);
+    int mine = last_of(ledger, award->now_us, claimer, true);
+    int theirs = last_of(ledger, award->now_us, claimer, false);
     int my_priority = mine < 0 ? -1 : ledger->line[mine].priority;
     bool may_name = award->wake_count < TAKT_WAKES_MAX;
 
@@ -55,7 +76,7 @@ static int victim(const takt_ledger *ledger, uint64_t claimer, const takt_award 
         return mine;
     if (ledger->numbers->when_full == TAKT_WHEN_FULL_DROP_LOWEST)
         return mine >= 0 && ledger->line[theirs].priority > my_priority ? theirs : mine;
-    theirs = first_of(ledger, claimer, ledger->line[theirs].priority);
+    theirs = first_of(ledger, award->now_us, claimer, ledger->line[theirs].priority);
     return ledger->line[theirs].priority > my_priority ||
                    ledger->line[theirs].turn < ledger->line[mine].came
                ? theirs
@@ -79,57 +100,134 @@ static void take_out(takt_place *place, int64_t count)
             left_of(place->more.of[unit], takt_max(place->needs.of[unit], 1), count);
 }
 
+/* Waiters of a place leave the line. A place of another worker keeps its turn without waiters. */
+static void leave_line(takt_ledger *ledger, int at, int64_t count, const takt_claim *claim)
+{
+    takt_place *place = &ledger->line[at];
+
+    take_out(place, takt_min(count, place->waiting));
+    if (place->waiting > 0)
+        return;
+    if (place->worker == claim->worker)
+        takt_line_remove(ledger, at);
+    else
+        takt_line_set_aside(ledger, place);
+}
+
+/* Waiters of a place of one level leave all levels. */
+static void leave(takt_ledger *ledger, int level, int at, int64_t count, const takt_claim *claim)
+{
+    takt_place place = level_of(ledger, level)->line[at];
+
+    leave_line(level_of(ledger, level), at, count, claim);
+    for (int other = 0; other <= ledger->inner_count; other++) {
+        if (other == level)
+            continue;
+        at = other > 0 ? takt_inner_index(level_of(ledger, other), &place)
+                       : takt_line_find(ledger, place.worker, place.priority);
+        if (at >= 0)
+            leave_line(level_of(ledger, other), at, count, claim);
+    }
+}
+
 /* With `refuse` a full line refuses newcomers of the claiming worker, the least urgent first.
  * Waiters that were counted before keep their places. */
-static void refuse_newcomers(takt_ledger *ledger, const takt_claim *claim, int64_t over,
+static void refuse_newcomers(takt_ledger *ledger, int level, const takt_claim *claim, int64_t over,
                              takt_award *award)
 {
-    over = takt_min(over, claim->newcomers);
-    for (int at = ledger->line_count - 1; at >= 0 && over > 0; at--) {
-        takt_place *place = &ledger->line[at];
+    const takt_ledger *full = level_of(ledger, level);
+
+    over = takt_min(over, claim->newcomers - award->refused);
+    for (int at = full->line_count - 1; at >= 0 && over > 0; at--) {
+        const takt_place *place = &full->line[at];
         int64_t count = takt_min(over, place->waiting - place->accepted);
         if (place->worker != claim->worker || count <= 0)
             continue;
         over -= count;
         award->refused += count;
-        take_out(place, count);
-        if (place->waiting == 0)
-            takt_line_remove(ledger, at);
+        leave(ledger, level, at, count, claim);
     }
 }
 
-static void drop(takt_ledger *ledger, const takt_claim *claim, int64_t over, takt_award *award)
+/* A place in an inner line has lost all its waiters: the first one comes sooner than planned. The
+ * outermost line has ledger_claim.c for that. */
+static void wake_first(takt_ledger *inner, int level, const takt_claim *claim, takt_award *award)
 {
+    int first = takt_tenants_first(inner);
+
+    if (first < inner->line_count && inner->line[first].worker != claim->worker)
+        takt_wakes_add(award, &inner->line[first], level);
+}
+
+/* Returns whether other workers have lost waiters. */
+static bool drop(takt_ledger *ledger, int level, const takt_claim *claim, int64_t over,
+                 takt_award *award)
+{
+    takt_ledger *full = level_of(ledger, level);
+    bool others = false, emptied = false;
     int at;
 
-    while (over > 0 && (at = victim(ledger, claim->worker, award)) >= 0) {
-        takt_place *place = &ledger->line[at];
+    while (over > 0 && (at = victim(full, claim->worker, award)) >= 0) {
+        const takt_place *place = &full->line[at];
         int64_t count = takt_min(over, place->waiting);
         over -= count;
-        take_out(place, count);
         if (place->worker != claim->worker) {
-            takt_wakes_add(award, place, 0);
-            if (place->waiting == 0)
-                takt_line_set_aside(ledger, place);
+            others = true;
+            emptied |= count == place->waiting;
+            takt_wakes_add(award, place, level);
         } else {
             award->refused += count;
-            if (place->waiting == 0)
-                takt_line_remove(ledger, at);
         }
+        leave(ledger, level, at, count, claim);
     }
+    if (emptied && level > 0 && full->numbers->when_full == TAKT_WHEN_FULL_DROP_OLDEST)
+        wake_first(full, level, claim, award);
+    return others;
 }
 
-void takt_overflow_apply(takt_ledger *ledger, const takt_claim *claim, takt_award *award)
+/* Applies the bound of one level. Returns what takt_overflow_apply does. */
+static bool apply(takt_ledger *ledger, int level, const takt_claim *claim, takt_award *award)
 {
-    int64_t over = ledger->numbers->max_waiting > 0 ? excess(ledger) : 0;
+    takt_ledger *full = level_of(ledger, level);
+    bool oldest = full->numbers->when_full == TAKT_WHEN_FULL_DROP_OLDEST, others;
 
-    if (ledger->numbers->when_full == TAKT_WHEN_FULL_REFUSE)
-        refuse_newcomers(ledger, claim, over, award);
-    else
-        drop(ledger, claim, over, award);
+    if (full->numbers->when_full == TAKT_WHEN_FULL_REFUSE) {
+        refuse_newcomers(ledger, level, claim, excess(full, award->now_us), award);
+        return false;
+    }
+    others = drop(ledger, level, claim, excess(full, award->now_us), award);
+    return oldest && (others || level == 0);
 }
 
-bool takt_overflow_moves_front(const takt_ledger *ledger)
+/* Whether nested work stands in the line of an inner ledger. */
+static bool is_bounded(const takt_ledger *inner)
 {
-    return ledger->numbers->when_full == TAKT_WHEN_FULL_DROP_OLDEST;
+    return inner->numbers->max_waiting > 0 && inner->tenant_count > 0;
+}
+
+bool takt_overflow_apply(takt_ledger *ledger, const takt_claim *claim, takt_award *award)
+{
+    bool bounds = ledger->numbers->max_waiting > 0, moved = false;
+
+    for (int i = 0; i < ledger->inner_count; i++) {
+        bounds |= ledger->inner[i]->numbers->max_waiting > 0;
+        if (is_bounded(ledger->inner[i]))
+            moved |= apply(ledger, i + 1, claim, award);
+    }
+    moved |= apply(ledger, 0, claim, award);
+    for (int i = 0; bounds && i < ledger->inner_count; i++)
+        if (ledger->inner[i]->tenant_count > 0)
+            takt_tenants_settle(ledger->inner[i]);
+    return moved;
+}
+
+bool takt_overflow_is_near(const takt_ledger *ledger)
+{
+    for (int i = 0; i < ledger->inner_count; i++) {
+        int64_t waiting, workers;
+        takt_line_count(ledger->inner[i], &waiting, &workers);
+        if (is_bounded(ledger->inner[i]) && waiting > ledger->inner[i]->numbers->max_waiting / 2)
+            return true;
+    }
+    return false;
 }

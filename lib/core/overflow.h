@@ -7,6 +7,10 @@
  * worker's place, and names the worker among those that should claim now.  That worker's next claim
  * exceeds the bound again by the same rule, and its award says how many to refuse.  If there is
  * space by then, the worker keeps them.
+ *
+ * An inner limit (inner.h) bounds the waiters in its own line, where parked ones count as well.  A
+ * waiter that leaves one level leaves all of them.  So of several full levels the one with the most
+ * waiters too many decides how many leave.  All levels with a bound have the same strategy.
  */
 #ifndef TAKT_CORE_OVERFLOW_H
 #define TAKT_CORE_OVERFLOW_H
@@ -15,11 +19,11 @@
 
 /* Call after a claim's turns were served.  If too many wait, waiters of other workers that were
  * given nothing leave the line, or award->refused says how many of its own the claiming worker must
- * refuse. */
-void takt_overflow_apply(takt_ledger *ledger, const takt_claim *claim, takt_award *award);
+ * refuse.  True: waiters that have left may have stood in front, so that others come to the front
+ * sooner than planned. */
+bool takt_overflow_apply(takt_ledger *ledger, const takt_claim *claim, takt_award *award);
 
-/* Whether waiters that leave may have stood in front, so that others come to the front sooner than
- * planned. */
-bool takt_overflow_moves_front(const takt_ledger *ledger);
+/* Whether an inner limit has more waiters than half of its bound. */
+bool takt_overflow_is_near(const takt_ledger *ledger);
 
 #endif

@@ -165,19 +165,15 @@ static bool has_lost_head(const takt_queue *queue)
     return false;
 }
 
-/* When to claim because of waiters that no award has counted, if the line may be full: it was more
- * than half full at the last answer.  The claim comes at once, so that excess waiters are refused
- * soon, but no sooner than the first in line may claim. */
-static int64_t newcomers_at(const takt_queue *queue, int64_t now_us)
+int64_t takt_claims_newcomers_at(const takt_queue *queue, int64_t now_us)
 {
-    const takt_numbers *numbers = takt_queue_stated(queue);
+    int64_t pause_us = takt_queue_stated(queue)->lookahead_us / TAKT_LOOKAHEAD_FRACTION_FIRST;
     int64_t uncounted = queue->waiters.total - queue->waiters.counted;
 
-    if (numbers->max_waiting == 0 || uncounted <= queue->in_hand.count ||
-        queue->awarded.waiting + uncounted <= numbers->max_waiting / 2)
+    if (queue->awarded.unlisted || uncounted <= queue->in_hand.count ||
+        !takt_queue_may_overflow(queue, uncounted))
         return TAKT_NEVER;
-    return takt_max(now_us, queue->claims.sent_at_us +
-                                numbers->lookahead_us / TAKT_LOOKAHEAD_FRACTION_FIRST);
+    return takt_max(now_us, queue->claims.sent_at_us + pause_us);
 }
 
 void takt_claims_planned(takt_queue *queue)
@@ -225,7 +221,7 @@ int64_t takt_claims_at(const takt_queue *queue, int64_t now_us)
         at_us = gathered_at(queue, now_us);
     } /* otherwise a waiter here goes before others in the fleet: claim at once */
     if (at_us > now_us)
-        at_us = takt_min(at_us, newcomers_at(queue, now_us));
+        at_us = takt_min(at_us, takt_claims_newcomers_at(queue, now_us));
     return takt_max(takt_min(at_us, permits_us), queue->loss.not_before_us);
 }
 

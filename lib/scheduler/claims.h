@@ -35,6 +35,11 @@ void takt_claims_hint_inner(takt_scheduler *scheduler, takt_queue *queue);
 /* When this queue's waiters and permits need a claim next; TAKT_NEVER: they need none. */
 int64_t takt_claims_at(const takt_queue *queue, int64_t now_us);
 
+/* When to claim because of waiters that no award has counted, if a line may be full: it was more
+ * than half full at the last answer.  The claim comes at once, so that excess waiters are refused
+ * soon, but no sooner than the first in line may claim. */
+int64_t takt_claims_newcomers_at(const takt_queue *queue, int64_t now_us);
+
 /* Takes out the next queue that claims and fills in its claim; NULL: no more.  Its answer must come
  * by takt_scheduler_award or takt_scheduler_failed. */
 takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_claim *claim);

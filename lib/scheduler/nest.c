@@ -30,7 +30,23 @@ static bool suits(const takt_limit *limit, bool outermost)
     if (limit->mode != TAKT_MODE_ENFORCE || limit->access != TAKT_ACCESS_LIMITED ||
         takt_numbers_count_more(numbers))
         return false;
-    return outermost || (numbers->max_waiting == 0 && limit->fair == TAKT_FAIR_WORKER);
+    return outermost || limit->fair == TAKT_FAIR_WORKER;
+}
+
+/* Whether all levels that bound their waiters choose alike which of these leave. */
+static bool overflow_alike(const takt_chain *chain)
+{
+    const takt_numbers *first = NULL;
+
+    for (int i = 0; i < chain->count; i++) {
+        const takt_numbers *numbers = &chain->limits[i]->numbers;
+        if (numbers->max_waiting == 0)
+            continue;
+        if (first && numbers->when_full != first->when_full)
+            return false;
+        first = numbers;
+    }
+    return true;
 }
 
 int32_t takt_chain_cost(const takt_chain *chain)
@@ -47,7 +63,7 @@ bool takt_chain_is_nested(const takt_chain *chain)
         if (!suits(chain->limits[i], i + 1 == chain->count) ||
             (counts_cost(&chain->limits[i]->numbers) && chain->costs[i] != takt_chain_cost(chain)))
             return false;
-    return chain->count > 1;
+    return chain->count > 1 && overflow_alike(chain);
 }
 
 /* ---- the inner limits of a queue ------------------------------------------------------------- */

@@ -324,22 +324,51 @@ static takt_permit *first_without(const takt_queue *queue, int priority, cover *
 
 /* ---- max_waiting ----------------------------------------------------------------------------- */
 
+/* The level with the lowest bound; NULL: none has one. */
+static const takt_numbers *bound_of(const takt_queue *queue)
+{
+    const takt_numbers *stated = takt_queue_stated(queue);
+    const takt_numbers *lowest = stated->max_waiting > 0 ? stated : NULL;
+
+    for (int i = 0; queue->nest && i < queue->nest->count; i++) {
+        const takt_numbers *inner = &queue->nest->inner[i].limit->numbers;
+        if (inner->max_waiting > 0 && (!lowest || inner->max_waiting < lowest->max_waiting))
+            lowest = inner;
+    }
+    return lowest;
+}
+
 static takt_when_full when_full(const takt_queue *queue)
 {
-    return takt_queue_stated(queue)->when_full;
+    const takt_numbers *bound = bound_of(queue);
+
+    return bound ? bound->when_full : TAKT_WHEN_FULL_REFUSE;
 }
 
 /* Whether there is a bound, and waiters that no award has counted. */
 static bool has_newcomers(const takt_queue *queue)
 {
-    return takt_queue_stated(queue)->max_waiting > 0 &&
-           queue->waiters.total > queue->waiters.counted;
+    return queue->waiters.total > queue->waiters.counted && bound_of(queue);
+}
+
+bool takt_queue_may_overflow(const takt_queue *queue, int64_t newcomers)
+{
+    int64_t bound = takt_queue_stated(queue)->max_waiting;
+
+    if (bound > 0 && queue->awarded.waiting + newcomers > bound / 2)
+        return true;
+    for (int i = 0; queue->nest && i < queue->nest->count; i++) {
+        bound = queue->nest->inner[i].limit->numbers.max_waiting;
+        if (bound > 0 && (queue->awarded.crowded || newcomers > bound / 2))
+            return true;
+    }
+    return false;
 }
 
 bool takt_queue_is_full(const takt_queue *queue)
 {
     return has_newcomers(queue) && when_full(queue) == TAKT_WHEN_FULL_REFUSE &&
-           queue->waiters.counted - queue->in_hand.count >= takt_queue_stated(queue)->max_waiting;
+           queue->waiters.counted - queue->in_hand.count >= bound_of(queue)->max_waiting;
 }
 
 /* The last waiter of the least urgent priority that was stated so; NULL: there is none. */

@@ -91,6 +91,8 @@ typedef struct takt_awarded {
     int64_t next_slot_at_us;
     int64_t blocked_until_us; /* by the store's clock; 0: not blocked */
     int64_t waiting;          /* in the fleet */
+    bool crowded;             /* an inner limit may soon have more waiters than its bound */
+    bool unlisted;            /* no ledger has counted the waiters */
     unsigned in_line;         /* bits of the priorities with which we stand in line */
     int least_urgent;         /* priority of other workers' waiters; -1: they have none */
     bool uncontended;
@@ -232,6 +234,9 @@ takt_permit *takt_queue_excess(const takt_queue *queue);
 
 /* The one of the same priority that leaves next; NULL: there is none. */
 takt_permit *takt_queue_excess_after(const takt_queue *queue, const takt_permit *permit);
+
+/* Whether so many newcomers may exceed the bound of a level, by the last award. */
+bool takt_queue_may_overflow(const takt_queue *queue, int64_t newcomers);
 
 /* Whether newcomers are refused without a claim: as many others as may wait are here. */
 bool takt_queue_is_full(const takt_queue *queue);

@@ -211,6 +211,8 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     }
     queue->awarded.blocked_until_us = award->blocked_until_us;
     queue->awarded.waiting = award->waiting;
+    queue->awarded.crowded = award->crowded;
+    queue->awarded.unlisted = award->unlisted;
     takt_turns_count(queue, award->in_line != 0);
     queue->awarded.in_line = award->in_line;
     queue->awarded.least_urgent = award->least_urgent;
@@ -224,7 +226,8 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
                         takt_min(queue->awarded.again_at_us, received_us + TAKT_PARKED_MAX_US));
     takt_claims_planned(queue);
     refuse_excess(scheduler, queue, award->refused, received_us);
-    takt_queue_count(queue);
+    if (!award->unlisted)
+        takt_queue_count(queue);
     refuse_hopeless(scheduler, queue, received_us);
     queue->awarded.left_few = award->least_urgent < 0 && !takt_queue_has_permits(queue) &&
                               !queue->claims.dear &&
@@ -335,7 +338,9 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
     takt_order_review(scheduler, queue);
     served = takt_loss_serve(scheduler, queue, now_us, &alone_us);
     takt_unused_gather(scheduler, queue);
-    if (takt_permits_claim_at(queue, now_us) <= now_us) /* that claim states its waiters, too */
+    /* such a claim states its waiters, too */
+    if (takt_permits_claim_at(queue, now_us) <= now_us ||
+        takt_claims_newcomers_at(queue, now_us) <= now_us)
         queue->awarded.parked_until_us = 0;
     takt_order_review(scheduler, queue);
     claim_us = served && takt_loss_asks(queue, now_us) ? now_us : takt_claims_at(queue, now_us);
@@ -344,7 +349,8 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
         pass_us = takt_min(
             pass_us, takt_clock_local(&queue->server->clock, takt_slots_next(&queue->in_hand)));
     if (queue->awarded.parked_until_us != 0 && queue->waiters.total > 0)
-        pass_us = takt_min(pass_us, queue->awarded.parked_until_us);
+        pass_us = takt_min(pass_us, takt_min(queue->awarded.parked_until_us,
+                                             takt_claims_newcomers_at(queue, now_us)));
     if (claim_us <= now_us) {
         takt_registry_put(scheduler, queue, CLAIMING);
         takt_order_claims(scheduler, queue, now_us);

@@ -174,7 +174,7 @@ Test(nest, what_one_claim_cannot_decide_is_not_nested)
         cr_expect(is_nested(), "level %d has permits", i);
         *limits[i] = kept;
         limits[i]->numbers.max_waiting = 3;
-        cr_expect_eq(is_nested(), outermost, "level %d bounds its waiters", i);
+        cr_expect(is_nested(), "level %d bounds its waiters", i);
         *limits[i] = kept;
         limits[i]->fair = TAKT_FAIR_TENANT;
         cr_expect_eq(is_nested(), outermost, "level %d has tenants", i);
@@ -671,7 +671,7 @@ Test(nest, all_levels_follow_a_new_policy_or_none)
     domain.within = &server;
     chain = chain_of(&domain, (const char *const[]){"a", "mx"});
     takt_renew_nested(&s, queues[0], &chain);
-    next_domain.numbers.max_waiting = 1;
+    next_domain.fair = TAKT_FAIR_TENANT;
     takt_renew_policy(&s, find, weigh, NULL);
     cr_expect_eq(queues[0]->limit, &server, "it cannot be nested under the new one");
     cr_expect_eq(queues[0]->nest->inner[0].limit, &domain);

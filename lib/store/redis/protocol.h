@@ -18,6 +18,8 @@
 #define TAKT_FLAG_RULES    512  /* the reply has the remaining amount of each rule */
 #define TAKT_FLAG_TENANTS  1024 /* the reply has the tenants that have waiters */
 #define TAKT_FLAG_PARKED   2048 /* of a claim: it does not stand in line, see takt_award.parked */
+#define TAKT_FLAG_CROWDED  4096 /* of a claim: takt_award.crowded */
+#define TAKT_FLAG_UNLISTED 8192 /* of a claim: takt_award.unlisted */
 
 /* The keys of a ledger that a call names: a sum of these. */
 #define TAKT_KEYS_TEXT 1

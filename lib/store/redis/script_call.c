@@ -182,8 +182,24 @@ static void add_tenant(takt_writer *writer, const takt_claim *claim)
     takt_write_text(writer, name);
 }
 
-static void add_waiting(struct pen *pen, const takt_claim *claim, const takt_numbers *numbers)
+static bool refuses_newcomers(const takt_numbers *numbers)
 {
+    return numbers->max_waiting > 0 && !takt_numbers_drops(numbers);
+}
+
+/* Whether a level of the call refuses newcomers. */
+static bool states_newcomers(const takt_store_call *call)
+{
+    bool states = refuses_newcomers(call->numbers);
+
+    for (int i = 0; i < call->inner_count; i++)
+        states = states || refuses_newcomers(call->inner[i].numbers);
+    return states;
+}
+
+static void add_waiting(struct pen *pen, const takt_store_call *call)
+{
+    const takt_claim *claim = call->claim;
     takt_writer *writer = next_field(pen);
 
     takt_write_int(writer, claim->waiting);
@@ -191,9 +207,9 @@ static void add_waiting(struct pen *pen, const takt_claim *claim, const takt_num
         takt_write_char(writer, '*');
         takt_write_int(writer, claim->weight);
     }
-    if (claim->distant && numbers->concurrency == 0)
+    if (claim->distant && call->numbers->concurrency == 0)
         takt_write_char(writer, '!');
-    if (numbers->max_waiting > 0 && !takt_numbers_drops(numbers)) {
+    if (states_newcomers(call)) {
         takt_write_char(writer, ',');
         takt_write_int(writer, claim->newcomers);
     }
@@ -209,11 +225,13 @@ static void add_waiting(struct pen *pen, const takt_claim *claim, const takt_num
         add_tenant(writer, claim);
 }
 
-static void add_claim(struct pen *pen, const takt_claim *claim, const takt_numbers *numbers)
+static void add_claim(struct pen *pen, const takt_store_call *call)
 {
+    const takt_claim *claim = call->claim;
+
     add_hex(pen, claim->worker);
     add_int(pen, claim->seq);
-    add_waiting(pen, claim, numbers);
+    add_waiting(pen, call);
     if (pen->script_call->keys & TAKT_KEYS_HELD)
         add_int(pen, claim->holding);
     for (int i = 0; i < claim->want_count; i++) {
@@ -400,7 +418,7 @@ bool takt_script_call_write(takt_script_call *script_call, const char *name_spac
     if (brief)
         add_brief_claim(&pen, call);
     else if (call->op == TAKT_OP_CLAIM)
-        add_claim(&pen, call->claim, call->numbers);
+        add_claim(&pen, call);
     else if (call->op == TAKT_OP_TRY)
         add_try(&pen, call, permits);
     else if (call->op == TAKT_OP_PEEK)

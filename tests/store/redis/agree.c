@@ -25,7 +25,7 @@
 #define RUN_STEPS  250 /* then another world is drawn */
 #define AT_ONCE    50  /* calls in the pipeline */
 #define REPLY_MAX  (19 + 7 * TAKT_RUNS_MAX)
-#define FIELDS_MAX (9 + REPLY_MAX + TAKT_MORE_MAX * TAKT_RUNS_MAX)
+#define FIELDS_MAX (11 + REPLY_MAX + TAKT_MORE_MAX * TAKT_RUNS_MAX)
 
 static uint64_t run_seed;   /* of the world that is run */
 static int64_t step_number; /* in it */
@@ -381,6 +381,8 @@ static int award_fields(const takt_award *award, int64_t *fields)
     fields[n++] = award->news;
     fields[n++] = award->taken;
     fields[n++] = award->parked;
+    fields[n++] = award->crowded;
+    fields[n++] = award->unlisted;
     fields[n++] = award->now_us;
     fields[n++] = award->claim_again_at_us;
     fields[n++] = award->next_slot_at_us;
@@ -536,11 +538,14 @@ static void name_wakes(const takt_award *award, char wakes[AGREE_WAKES])
 {
     takt_writer writer = {wakes, wakes + AGREE_WAKES, false};
 
-    for (int i = 0; i < award->wake_count; i++) {
-        if (i > 0)
-            takt_write_char(&writer, ' ');
-        takt_write_hex(&writer, award->wakes[i]);
-    }
+    for (int level = 0; level < TAKT_LEVELS_MAX; level++) /* scripts publish level by level */
+        for (int i = 0; i < award->wake_count; i++) {
+            if (award->wake_levels[i] != level)
+                continue;
+            if (writer.at > wakes)
+                takt_write_char(&writer, ' ');
+            takt_write_hex(&writer, award->wakes[i]);
+        }
     takt_write_char(&writer, '\0');
 }
 

@@ -128,6 +128,14 @@ static void draw_when_full(agree_world *world, takt_limit *limit)
             chance(world, 50) ? TAKT_WHEN_FULL_DROP_OLDEST : TAKT_WHEN_FULL_DROP_LOWEST;
 }
 
+/* A bound that an inner key's waiters often exceed.  A chain is nested only if its levels choose
+ * alike who leaves, but the ledgers may have other numbers than their callers. */
+static void draw_bound(agree_world *world, takt_limit *limit)
+{
+    limit->numbers.max_waiting = up_to(world, 200);
+    draw_when_full(world, limit);
+}
+
 static void draw_adapt(agree_world *world, takt_limit *limit)
 {
     static const int64_t times_us[] = {1000000, 60000000, 60000000, TAKT_RECOVER_MAX_US};
@@ -262,6 +270,8 @@ static void draw_inner(agree_world *world, int at)
     draw_limit(world, limit);
     if (chance(world, 80))
         limit->numbers.concurrency = limit->numbers.max_waiting = 0;
+    if (chance(world, 30))
+        draw_bound(world, limit);
     if (limit->numbers.rule_count == 0)
         draw_rule(world, &limit->numbers.rules[limit->numbers.rule_count++]);
     snprintf(limit->name, sizeof limit->name, "in%d", at + 1);
@@ -325,11 +335,15 @@ static void draw_nest(agree_world *world)
                 if (chance(world, 40))
                     draw_permits(world, inner);
                 inner->numbers.rule_count = inner->numbers.concurrency == 0 || chance(world, 60);
+                if (chance(world, 40))
+                    draw_bound(world, inner);
             } else {
                 inner->numbers.rules[0] = inner[-1].numbers.rules[0];
                 inner->numbers.rule_count = inner[-1].numbers.rule_count;
                 inner->numbers.concurrency = inner[-1].numbers.concurrency;
                 inner->numbers.lease_us = inner[-1].numbers.lease_us;
+                inner->numbers.max_waiting = inner[-1].numbers.max_waiting;
+                inner->numbers.when_full = inner[-1].numbers.when_full;
             }
         }
     }
@@ -596,6 +610,19 @@ static int64_t draw_weight(agree_world *world, int worker)
                             : weights[(chance(world, 90) ? worker : below(world, 7)) % 7];
 }
 
+/* Whether a level of the call refuses newcomers. */
+static bool refuses(const agree_step *step)
+{
+    const takt_numbers *own = step->call.numbers;
+    bool refuses = own->max_waiting > 0 && !takt_numbers_drops(own);
+
+    for (int i = 0; i < step->call.inner_count; i++) {
+        const takt_numbers *inner = step->inner[i].numbers;
+        refuses |= inner->max_waiting > 0 && !takt_numbers_drops(inner);
+    }
+    return refuses;
+}
+
 static void draw_claim(agree_world *world, agree_step *step)
 {
     takt_claim *claim = &step->claim;
@@ -603,8 +630,7 @@ static void draw_claim(agree_world *world, agree_step *step)
 
     claim->uncontended = true; /* only a hint: what may be asked briefly is asked so, too */
     claim->newcomers = 0;
-    if (step->call.limit->numbers.max_waiting > 0 &&
-        step->call.limit->numbers.when_full == TAKT_WHEN_FULL_REFUSE)
+    if (refuses(step))
         claim->newcomers = chance(world, 50) ? TAKT_EXACT_MAX : up_to(world, 40);
     claim->weight = draw_weight(world, step->worker);
     claim->distant = chance(world, 10) && step->call.limit->numbers.concurrency == 0;
@@ -783,11 +809,11 @@ void agree_step_draw(agree_world *world, agree_step *step)
     step->award = (takt_award){.stale = false};
     if (step->call.op == TAKT_OP_CLAIM || step->call.op == TAKT_OP_TRY)
         draw_worker(world, step);
-    if (step->call.op == TAKT_OP_CLAIM)
-        draw_claim(world, step);
     if (step->call.op == TAKT_OP_CLAIM && step->ledger == 0 && world->inner_count > 0 &&
         chance(world, 90))
         add_inner(world, step);
+    if (step->call.op == TAKT_OP_CLAIM)
+        draw_claim(world, step);
     if (step->call.op == TAKT_OP_TRY && chance(world, limit->numbers.concurrency > 0 ? 5 : 50))
         step->call.claim = NULL;
     if (step->call.op == TAKT_OP_PEEK)

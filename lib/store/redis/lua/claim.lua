@@ -41,6 +41,8 @@ claim = {
     least_urgent = -1,
     again_at = -1,
     parked = false, -- it does not stand in line
+    crowded = false, -- an inner line has more waiters than half of its bound
+    unlisted = false, -- too many tenants wait
     turn_at = 0, -- the earliest slot of its first waiter
     reply = {},
 
@@ -593,7 +595,7 @@ claim = {
 
     -- If the inner rules give nothing soon, and the worker has no other place, it does not stand in line.
     park = function()
-        local at = claim.inner.parked_at
+        local at = claim.refused + claim.slots < claim.waiting and claim.inner.parked_at or NEVER
         claim.parked = at ~= NEVER and claim.in_line == 0
         if at ~= NEVER and (claim.again_at < 0 or at < claim.again_at) then
             claim.again_at = at
@@ -639,7 +641,9 @@ claim = {
         end
         claim.taken = offers.accept(claim.offer)
         claim.serve_all()
-        if limit.max_waiting > 0 then
+        if claim.inner and (claim.inner.bounded or limit.max_waiting > 0) then
+            claim.refused = claim.inner.enforce(claim)
+        elseif limit.max_waiting > 0 then
             claim.refused = overflow.enforce(claim.own, claim.newcomers)
         end
         if line and line.settle then
@@ -669,6 +673,7 @@ claim = {
         end
         if claim.inner then
             claim.inner.put_back()
+            claim.crowded = claim.inner.bounded and claim.inner.is_near()
         end
         claim.number(reply, holding)
     end,
@@ -771,7 +776,7 @@ return run(function()
     if wakes.publish(own) then
         claim.come_soon()
     end
-    if claim.inner and held then
+    if claim.inner and (held or claim.inner.bounded) then
         claim.inner.wake()
     end
     if ledger.others then
@@ -789,7 +794,8 @@ return run(function()
     reply[1] = (damaged and TAKT_FLAG_DAMAGED or 0) + (stale and TAKT_FLAG_STALE or 0)
         + (reply[11] ~= '' and TAKT_FLAG_OUTDATED or 0) + (held and TAKT_FLAG_PERMITS or 0)
         + (claim.news and TAKT_FLAG_NEWS or 0) + (claim.taken and TAKT_FLAG_TAKEN or 0)
-        + (claim.parked and TAKT_FLAG_PARKED or 0)
+        + (claim.parked and TAKT_FLAG_PARKED or 0) + (claim.crowded and TAKT_FLAG_CROWDED or 0)
+        + (claim.unlisted and TAKT_FLAG_UNLISTED or 0)
     reply[3], reply[4], reply[5] = claim.again_at, next_slot == NEVER and -1 or next_slot, blocked
     reply[6], reply[7] = line and line.all.waiting or 0, line and line.all.workers or 0
     reply[8], reply[9], reply[10] = claim.refused, claim.in_line, claim.least_urgent

@@ -10,7 +10,7 @@
 --
 -- KEYS  behind those of the outermost ledger, for each inner level, the innermost first: its text, its holders, its log
 -- told  from 2 on for each of them the first six fields of ARGV
--- needs: keep
+-- needs: keep overflow
 
 if inner_keys then
     local function copy(from)
@@ -28,6 +28,7 @@ if inner_keys then
         levels = {}, -- the innermost first
         current = nil, -- the level in place
         parked_at = NEVER, -- when to claim again for places that the inner rules give nothing
+        bounded = false, -- a level has max_waiting
 
         enter = function(level)
             local left = inner.current
@@ -70,6 +71,7 @@ if inner_keys then
             if ledger.listed and not tenants.list[1] then
                 level.tenants, tenants = nil, nil
             end
+            inner.bounded = inner.bounded or limit.max_waiting > 0
         end,
 
         -- Reads the inner ledgers. Returns a reply instead of the claim's, or nil.
@@ -254,6 +256,7 @@ if inner_keys then
                 end
                 place.wanting = math.max(place.wanting - given, 0)
                 place.waiting, place.need = served.waiting, served.need
+                place.accepted = math.max(place.accepted - slots, 0)
                 local used = math.ceil(given / turn.usable)
                 used = turn.requests and math.max(used, math.ceil(slots / turn.requests)) or used
                 used = held and math.max(used, math.ceil(slots / turn.permits_of)) or used
@@ -383,15 +386,95 @@ if inner_keys then
             return at
         end,
 
-        -- Wakes those that lack a permit of an inner level and would get one now.
+        -- Runs a function whose wake-ups are those of the level in place.
+        waking = function(level, act)
+            local names, all = wakes.names, wakes.sent + #wakes.names
+            wakes.names, wakes.sent = level.names, all - #level.names
+            act()
+            wakes.names, wakes.sent = names, wakes.sent + #level.names - #names
+        end,
+
+        -- Wakes those that lack a permit of an inner level and would get one now, and those whose waiters have left.
         wake = function()
-            inner.each(function()
-                if held and tenants and tenants.list[1] then
-                    wakes.sent, wakes.names = wakes.sent + #wakes.names, {}
-                    tenants.wake()
+            inner.each(function(level)
+                inner.waking(level, function()
+                    if held and tenants and tenants.list[1] then
+                        tenants.wake()
+                    end
                     wakes.publish()
+                end)
+            end)
+        end,
+
+        -- ---- max_waiting: core/overflow.c ----
+
+        -- Applies the bounds of all levels. Returns the number of the caller's waiters that leave.
+        enforce = function(claim)
+            local refused = 0
+            inner.claim = claim
+            inner.each(function(level)
+                if limit.max_waiting > 0 and tenants and tenants.list[1] then
+                    inner.waking(level, function()
+                        refused = refused + overflow.enforce(level.own or {}, claim.newcomers - refused)
+                    end)
                 end
             end)
+            if limit.max_waiting > 0 then
+                refused = refused + overflow.enforce(claim.own, claim.newcomers - refused)
+            end
+            inner.each(function(level)
+                if tenants and tenants.list[1] then
+                    tenants.settle(level.own)
+                end
+            end)
+            return refused
+        end,
+
+        -- Waiters of a place (nil: of the caller's) have left the level in place, and leave the others.
+        leave = function(priority, count, place)
+            local from, claim = inner.current, inner.claim
+            local function leave(level, own)
+                if level == from then
+                    return
+                end
+                inner.enter(level)
+                local mine, theirs = not place and own and own[priority], nil
+                if mine then
+                    overflow.drop_own(priority, math.min(count, mine.waiting), own)
+                end
+                for _, other in ipairs(place and tenants and tenants.places or {}) do
+                    if other.worker == place.worker and other.priority == priority then
+                        theirs = other
+                    end
+                end
+                if theirs then
+                    overflow.drop(priority, theirs, theirs.worker, math.min(count, theirs.waiting), own or {})
+                end
+            end
+            leave(inner.outermost, claim.own)
+            for _, level in ipairs(inner.levels) do
+                leave(level, level.own)
+            end
+            inner.enter(from)
+        end,
+
+        -- A place in an inner line has lost all its waiters: the first one comes sooner than planned.
+        wake_first = function(own)
+            local first = inner.current ~= inner.outermost and limit.when_full == 'o' and tenants.first(own)
+            if first and first.worker ~= tenants.worker then
+                wakes.add(tenants.waker(first))
+            end
+        end,
+
+        -- Whether a level has more waiters than half of its bound.
+        is_near = function()
+            local near = false
+            inner.each(function()
+                if limit.max_waiting > 0 and tenants and tenants.list[1] then
+                    near = near or line.all.waiting > math.floor(limit.max_waiting / 2)
+                end
+            end)
+            return near
         end,
 
         -- The claim's places are in the lines of the inner ledgers.
@@ -431,7 +514,7 @@ if inner_keys then
         level.ledger.offers, level.ledger.gaps, level.ledger.inner, level.log_named = {}, {}, inner, true
         level.tenants = copy(tenants)
         level.tenants.list, level.tenants.places, level.tenants.line = {}, {}, copy(tenants.line)
-        level.tenants.is_inner = true
+        level.tenants.is_inner, level.names = true, {}
         for field in (told[i] .. ' '):gmatch('([^ ]*) ') do
             level.fields[#level.fields + 1] = field
         end

@@ -3,11 +3,13 @@
 
 local overflow
 overflow = {
+    moved = false, -- waiters that have left an inner line may have stood in front
+
     -- The number of waiters above the bound. `own`: the caller's places, which the line's totals do not include.
     excess = function(own)
         local over = -limit.max_waiting
         if line then
-            over = over + line.all.waiting - (limit.when_full ~= '' and line.all.late or 0)
+            over = over + line.all.waiting - (limit.when_full ~= '' and overflow.late() or 0)
         end
         for priority = 0, 9 do
             over = over + (own[priority] and own[priority].waiting or 0)
@@ -15,12 +17,25 @@ overflow = {
         return over
     end,
 
+    -- The waiters whose workers cannot be told that they leave. `line.charge`: it is a line of tenants.
+    late = function()
+        return line.charge and tenants.count_late() or line.all.late
+    end,
+
+    -- Whether other workers have places that count.
+    has_others = function(priority)
+        if line.charge then
+            return line.last_other(priority) ~= nil
+        end
+        return line.all.active[priority] > 0
+    end,
+
     -- The least urgent priority of the caller's places, and of all other places that count.
     least_urgent = function(own)
         local mine, theirs = -1, -1
         for priority = 0, 9 do
             mine = own[priority] and priority or mine
-            theirs = line and line.all.active[priority] > 0 and priority or theirs
+            theirs = line and overflow.has_others(priority) and priority or theirs
         end
         return mine, theirs
     end,
@@ -50,7 +65,7 @@ overflow = {
 
     -- Whether waiters that leave may have stood in front.
     moves_front = function()
-        return limit.when_full == 'o'
+        return limit.when_full == 'o' or overflow.moved
     end,
 
     take_out = function(place, count)
@@ -73,14 +88,30 @@ overflow = {
         all.waiting = all.waiting - count
         all.wanting[priority] = all.wanting[priority] - wanting + place.wanting
         all.asking[priority] = all.asking[priority] - count
-        wakes.add(name)
         if place.waiting == 0 then
             line.set_aside(name, priority, place)
+        end
+        if line.charge then
+            line.sum() -- the place may have been held back, or aside
         end
         if own[priority] then
             own[priority].before = nil -- to be counted again: the place may have stood before it
         end
         line.dirty[name] = line.records[name]
+    end,
+
+    -- Removes waiters from a place of the caller.
+    drop_own = function(priority, count, own)
+        local mine = own[priority]
+        overflow.take_out(mine, count)
+        own[priority] = mine.waiting > 0 and mine or nil
+    end,
+
+    -- Waiters of a place (nil: of the caller's) have left this level, and leave the others.
+    leave_others = function(priority, count, place)
+        if ledger.inner then
+            ledger.inner.leave(priority, count, place)
+        end
     end,
 
     -- refuse: newcomers of the caller leave, up to a number, the least urgent first.
@@ -91,8 +122,8 @@ overflow = {
             local count = mine and math.min(over, mine.waiting - mine.accepted) or 0
             if count > 0 then
                 over, refused = over - count, refused + count
-                overflow.take_out(mine, count)
-                own[priority] = mine.waiting > 0 and mine or nil
+                overflow.drop_own(priority, count, own)
+                overflow.leave_others(priority, count)
             end
         end
         return refused
@@ -103,7 +134,7 @@ overflow = {
         if limit.when_full == '' then
             return overflow.refuse(own, newcomers)
         end
-        local over, refused = overflow.excess(own), 0
+        local over, refused, emptied = overflow.excess(own), 0, false
         while over > 0 do
             local priority, place, name = overflow.victim(own)
             local mine = own[priority]
@@ -114,12 +145,18 @@ overflow = {
             local count = over < waiting and over or waiting
             over = over - count
             if place then
+                emptied = emptied or count == waiting
+                wakes.add(name)
                 overflow.drop(priority, place, name, count, own)
             else
                 refused = refused + count
-                overflow.take_out(mine, count)
-                own[priority] = mine.waiting > 0 and mine or nil
+                overflow.drop_own(priority, count, own)
             end
+            overflow.leave_others(priority, count, place)
+            overflow.moved = overflow.moved or place ~= nil and limit.when_full == 'o'
+        end
+        if emptied and ledger.inner then
+            ledger.inner.wake_first(own)
         end
         return refused
     end,

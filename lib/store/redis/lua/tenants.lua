@@ -304,6 +304,20 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             line.sum()
         end,
 
+        -- can_be_told() of core/overflow.c.
+        can_be_told = function(place)
+            return not place.aside or place.waiting > 0 and place.again + limit.lookahead >= ledger.now
+        end,
+
+        -- The waiters whose workers cannot be told that they leave the line.
+        count_late = function()
+            local late = 0
+            for _, place in ipairs(tenants.places) do
+                late = late + (tenants.can_be_told(place) and 0 or place.waiting)
+            end
+            return late
+        end,
+
         stands_before = function(a, b)
             return a.priority < b.priority or a.priority == b.priority and a.turn < b.turn
         end,
@@ -510,6 +524,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             if not joined then
                 local last = tenants.places[#tenants.places]
                 claim.again_at, claim.parked = ledger.now + TAKT_KEEPALIVE_US, claim.waiting > 0
+                claim.unlisted = true
                 claim.least_urgent = last and last.priority or -1
             end
             for _, want in ipairs(claim.wants) do
@@ -680,9 +695,10 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             end
         end,
 
+        -- The first and the last place that loses waiters if too many wait.
         first_other = function(priority)
             for _, place in ipairs(tenants.places) do
-                if place.priority == priority and not place.aside then
+                if place.priority == priority and tenants.can_be_told(place) then
                     return place, tenants.waker(place)
                 end
             end
@@ -691,7 +707,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         last_other = function(priority)
             for i = #tenants.places, 1, -1 do
                 local place = tenants.places[i]
-                if place.priority == priority and not place.aside then
+                if place.priority == priority and tenants.can_be_told(place) then
                     return place, tenants.waker(place)
                 end
             end
