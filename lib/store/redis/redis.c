@@ -119,7 +119,7 @@ static void redis_submit(takt_store *base, takt_store_call *call)
         return;
     }
     if (call->claim)
-        store->worker = call->claim->worker;
+        store->worker = call->claim->client ? call->claim->client : call->claim->worker;
     job->due_ns = takt_timeout_due(&store->timeout, uv_hrtime());
     takt_list_append(&store->jobs, &job->order);
     if (!takt_redis_batch_take(job))
