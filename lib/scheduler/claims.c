@@ -170,9 +170,13 @@ int64_t takt_claims_newcomers_at(const takt_queue *queue, int64_t now_us)
     int64_t pause_us = takt_queue_stated(queue)->lookahead_us / TAKT_LOOKAHEAD_FRACTION_FIRST;
     int64_t uncounted = queue->waiters.total - queue->waiters.counted;
 
-    if (queue->awarded.unlisted || uncounted <= queue->in_hand.count ||
-        !takt_queue_may_overflow(queue, uncounted))
+    if (queue->awarded.unlisted || uncounted <= queue->in_hand.count)
         return TAKT_NEVER;
+    if (!takt_queue_may_overflow(queue, uncounted)) {
+        if (queue->awarded.parked_until_us == 0 || !takt_queue_has_bound(queue))
+            return TAKT_NEVER;
+        pause_us = TAKT_KEEPALIVE_US;
+    }
     return takt_max(now_us, queue->claims.sent_at_us + pause_us);
 }
 

@@ -338,6 +338,11 @@ static const takt_numbers *bound_of(const takt_queue *queue)
     return lowest;
 }
 
+bool takt_queue_has_bound(const takt_queue *queue)
+{
+    return bound_of(queue) != NULL;
+}
+
 static takt_when_full when_full(const takt_queue *queue)
 {
     const takt_numbers *bound = bound_of(queue);

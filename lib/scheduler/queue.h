@@ -235,6 +235,9 @@ takt_permit *takt_queue_excess(const takt_queue *queue);
 /* The one of the same priority that leaves next; NULL: there is none. */
 takt_permit *takt_queue_excess_after(const takt_queue *queue, const takt_permit *permit);
 
+/* Whether a level bounds its waiters. */
+bool takt_queue_has_bound(const takt_queue *queue);
+
 /* Whether so many newcomers may exceed the bound of a level, by the last award. */
 bool takt_queue_may_overflow(const takt_queue *queue, int64_t newcomers);
 

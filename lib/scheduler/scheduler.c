@@ -172,6 +172,13 @@ void takt_scheduler_set_server(takt_scheduler *scheduler, takt_queue *queue, int
     takt_loss_set_alone(queue, false); /* a share was begun by the clock of the other server */
 }
 
+/* After a while a parked queue looks again, because a hint may be lost; soon after others were
+ * refused than the ledger has counted: those that came while the claim was under way. */
+static int64_t park_for(const takt_award *award)
+{
+    return award->refused > 0 ? TAKT_KEEPALIVE_US : TAKT_PARKED_MAX_US;
+}
+
 void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
                           int64_t sent_us, int64_t received_us)
 {
@@ -221,9 +228,10 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
                                      : takt_clock_local(clock, award->claim_again_at_us);
     queue->awarded.next_slot_at_us = award->next_slot_at_us;
     queue->awarded.parked_until_us = 0;
-    if (award->parked) /* after a while it looks again: a hint may be lost */
+    /* woken since its claim, it may have lost waiters that the claim has stated */
+    if (award->parked && !(queue->claims.woken && takt_queue_has_bound(queue)))
         takt_order_park(queue, queue->claims.foremost,
-                        takt_min(queue->awarded.again_at_us, received_us + TAKT_PARKED_MAX_US));
+                        takt_min(queue->awarded.again_at_us, received_us + park_for(award)));
     takt_claims_planned(queue);
     refuse_excess(scheduler, queue, award->refused, received_us);
     if (!award->unlisted)

@@ -1,6 +1,7 @@
 /*
  * More waiters than max_waiting, in several clients over every kind of store: a dropped waiter
- * fails at once, whichever client caused it.
+ * fails at once, whichever client caused it.  Each limit has a twin that is within another one, so
+ * that its work is nested.
  */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -16,13 +17,14 @@
 #define MOST    2   /* may wait */
 #define ROUNDS  400 /* without wake-ups each takes half a keepalive, and the test's time is over */
 
-enum { MEMORY, STORE_FILE, REDIS };
+enum { MEMORY, STORE_FILE, REDIS, NESTED };
 
 static uv_loop_t loop;
 static takt_policy *policy;
 static takt_client *clients[CLIENTS];
 static struct server server;
 static char folder[] = "/tmp/takt-overflow-XXXXXX", url[300];
+static bool nested;
 static int statuses[ROUNDS + MOST + 1], told;
 static takt_permit permits[ROUNDS + MOST + 1];
 
@@ -42,9 +44,31 @@ static void open_world(int kind)
                                "    max_waiting: 2\n"
                                "  - name: one\n"
                                "    concurrency: 1\n"
-                               "    max_waiting: 1\n";
+                               "    max_waiting: 1\n"
+                               "  - name: all\n"
+                               "    rules: [{rate: 1000/s, burst: 1000}]\n"
+                               "  - name: oldest-within\n"
+                               "    rules: [{rate: 1/h}]\n"
+                               "    max_waiting: 2\n"
+                               "    when_full: drop-oldest\n"
+                               "    within: all\n"
+                               "  - name: lowest-within\n"
+                               "    rules: [{rate: 1/h}]\n"
+                               "    max_waiting: 2\n"
+                               "    when_full: drop-lowest\n"
+                               "    within: all\n"
+                               "  - name: refuse-within\n"
+                               "    rules: [{rate: 1/h}]\n"
+                               "    max_waiting: 2\n"
+                               "    within: all\n"
+                               "  - name: one-within\n"
+                               "    concurrency: 1\n"
+                               "    max_waiting: 1\n"
+                               "    within: all\n";
     takt_error error;
 
+    nested = kind >= NESTED;
+    kind %= NESTED;
     if (kind == REDIS) {
         server_start(&server, NULL);
         snprintf(url, sizeof url, "unix:%s", server.socket);
@@ -70,6 +94,7 @@ static void close_world(int kind)
     cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0);
     cr_assert_eq(uv_loop_close(&loop), 0, "a handle was left open");
     takt_policy_free(policy);
+    kind %= NESTED;
     if (kind == REDIS)
         server_stop(&server);
     if (kind == STORE_FILE && fork() == 0)
@@ -82,9 +107,17 @@ static void note(takt_permit *permit, int status)
     told++;
 }
 
+static const char *name_of(const char *limit)
+{
+    static char name[32];
+
+    snprintf(name, sizeof name, "%s%s", limit, nested ? "-within" : "");
+    return name;
+}
+
 static void ask(int i, const char *limit, int priority)
 {
-    takt_request request = TAKT_REQUEST(limit);
+    takt_request request = TAKT_REQUEST(name_of(limit));
 
     statuses[i] = 1;
     request.priority = priority;
@@ -112,13 +145,14 @@ static void await(const char *limit, int64_t waiting)
     while (seen != waiting) {
         takt_call call = {.data = &seen};
         seen = -1;
-        cr_assert_eq(takt_peek(clients[0], &call, limit, NULL, note_standing), 0);
+        cr_assert_eq(takt_peek(clients[0], &call, name_of(limit), NULL, note_standing), 0);
         while (seen < 0)
             uv_run(&loop, UV_RUN_ONCE);
     }
 }
 
-static int kinds[] = {MEMORY, STORE_FILE, REDIS};
+static int kinds[] = {MEMORY,          STORE_FILE,          REDIS,
+                      NESTED + MEMORY, NESTED + STORE_FILE, NESTED + REDIS};
 
 #define EACH_STORE(test)                                                                           \
     ParameterizedTestParameters(overflow, test)                                                    \

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bounded.h"
 #include "held.h"
 #include "hosts.h"
 #include "nested.h"
@@ -25,6 +26,7 @@
 #define TENANTS_EACH 5  /* and of tenants */
 #define NESTED_EACH  5  /* and of nested limits */
 #define HELD_EACH    10 /* and of nested limits with permits */
+#define BOUNDED_EACH 7  /* and of nested limits that bound their waiters */
 #define UNITS_EACH   10 /* and of units */
 
 static uint64_t seed;
@@ -66,6 +68,8 @@ int main(int argc, char **argv)
             nested_run(seed);
         if (seed % HELD_EACH == 0)
             held_run(seed);
+        if (seed % BOUNDED_EACH == 0)
+            bounded_run(seed);
         if (seed % UNITS_EACH == 0)
             units_run(seed);
     }
@@ -74,6 +78,7 @@ int main(int argc, char **argv)
         tenants_run_figures();
         nested_run_figures();
         held_run_figures();
+        bounded_run_figures();
         units_run_figures();
     }
     printf(
