@@ -16,6 +16,8 @@
  * If the inner rules are due later than the outermost one, the slots in between are not lost: they
  * become gaps (gaps.h).
  *
+ * A level with max_waiting bounds the waiters in its line: overflow.h.
+ *
  * All levels count tokens and requests alone, and the claim's cost is the same on each.
  */
 #ifndef TAKT_CORE_INNER_H

@@ -347,7 +347,7 @@ static takt_when_full when_full(const takt_queue *queue)
 {
     const takt_numbers *bound = bound_of(queue);
 
-    return bound ? bound->when_full : TAKT_WHEN_FULL_REFUSE;
+    return (bound ? bound : takt_queue_stated(queue))->when_full;
 }
 
 /* Whether there is a bound, and waiters that no award has counted. */

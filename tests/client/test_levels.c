@@ -31,8 +31,8 @@ static void open_world(int kind)
 {
     static const char text[] =
         "limits:\n"
-        /* a bound of waiters: its levels are passed one after the other */
-        "  - {name: job, concurrency: 1, max_waiting: 100, within: team}\n"
+        /* it has tenants: its levels are passed one after the other */
+        "  - {name: job, concurrency: 1, fair: tenant, within: team}\n"
         "  - {name: team, concurrency: 1, within: vendor}\n"
         "  - {name: vendor, concurrency: 1}\n"
         "  - {name: small, rules: [{rate: 1/h, burst: 5}], within: large}\n"

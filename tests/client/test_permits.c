@@ -52,7 +52,7 @@ static void open_policy(void)
                                "    rules: [{rate: 1000/s, burst: 2}]\n"
                                "  - name: inner\n"
                                "    concurrency: 2\n"
-                               "    max_waiting: 100\n" /* its levels are passed one by one */
+                               "    fair: tenant\n" /* its levels are passed one by one */
                                "    within: one\n"
                                "  - name: short\n"
                                "    concurrency: 2\n"

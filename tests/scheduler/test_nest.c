@@ -185,6 +185,18 @@ Test(nest, what_one_claim_cannot_decide_is_not_nested)
     }
 }
 
+/* The award tells how many leave, and not which. */
+Test(nest, all_levels_with_a_bound_choose_alike_who_leaves)
+{
+    user.numbers.max_waiting = 3;
+    server.numbers.max_waiting = 5;
+    cr_expect(is_nested());
+    server.numbers.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
+    cr_expect_not(is_nested());
+    user.numbers.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
+    cr_expect(is_nested());
+}
+
 Test(nest, all_levels_that_count_a_cost_count_the_same)
 {
     takt_chain chain = chain_of(&user, (const char *const[]){"u", "d", "mx"});
@@ -676,6 +688,89 @@ Test(nest, all_levels_follow_a_new_policy_or_none)
     cr_expect_eq(queues[0]->limit, &server, "it cannot be nested under the new one");
     cr_expect_eq(queues[0]->nest->inner[0].limit, &domain);
     cr_expect(takt_renew_is_used(&s, is_old, NULL));
+}
+
+/* ---- bounds of inner limits ------------------------------------------------------------------ */
+
+static void answer_parked(int64_t refused, bool crowded, bool unlisted, int64_t at_us)
+{
+    takt_award award = {.claim_again_at_us = NOW + 30 * SECOND,
+                        .parked = true,
+                        .refused = refused,
+                        .crowded = crowded,
+                        .unlisted = unlisted,
+                        .least_urgent = -1};
+
+    answer_to(0, &award, at_us);
+}
+
+Test(nest, a_parked_queue_states_newcomers_of_a_crowded_key_at_once)
+{
+    domain.numbers.max_waiting = 10;
+    add("a", 2);
+    run(0);
+    cr_assert_eq(claims, 1);
+    cr_expect_eq(said[0].newcomers, 2);
+    answer_parked(0, true, false, 0);
+    run(SECOND);
+    cr_expect_eq(claims, 0);
+    permits[0][2] = (takt_permit){.cost = 1, .priority = 5, .deadline_at_us = TAKT_NEVER};
+    takt_waiter_acquire(&s, queues[0], &permits[0][2]);
+    run(SECOND);
+    cr_assert_eq(claims, 1);
+    cr_expect_eq(said[0].waiting, 3);
+    cr_expect_eq(said[0].newcomers, 1);
+    answer_parked(1, true, false, SECOND);
+    run(SECOND);
+    cr_expect_eq(permits[0][2].status, TAKT_E_FULL);
+    cr_expect_eq(queues[0]->waiters.total, 2);
+}
+
+/* Where there is room, they have time until a keepalive. */
+Test(nest, a_parked_queue_states_its_newcomers_at_its_keepalive)
+{
+    domain.numbers.max_waiting = 10;
+    add("a", 2);
+    run(0);
+    answer_parked(0, false, false, 0);
+    permits[0][2] = (takt_permit){.cost = 1, .priority = 5, .deadline_at_us = TAKT_NEVER};
+    takt_waiter_acquire(&s, queues[0], &permits[0][2]);
+    run(MS);
+    cr_expect_eq(claims, 0);
+    cr_expect_eq(next_pass(), TAKT_KEEPALIVE_US);
+    run(TAKT_KEEPALIVE_US);
+    cr_assert_eq(claims, 1);
+    cr_expect_eq(said[0].newcomers, 1);
+}
+
+/* It may have lost waiters that its claim has stated. */
+Test(nest, what_was_woken_during_its_claim_is_not_parked)
+{
+    domain.numbers.max_waiting = 10;
+    domain.numbers.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
+    add("a", 2);
+    run(0);
+    takt_claims_wake_inner(&s, queues[0]);
+    answer_parked(0, true, false, MS);
+    run(10 * MS);
+    cr_assert_eq(claims, 1);
+    answer_parked(1, true, false, 11 * MS);
+    run(12 * MS);
+    cr_expect_eq(claims, 0);
+    cr_expect_eq(permits[0][0].status, TAKT_E_FULL, "the oldest");
+}
+
+Test(nest, waiters_that_no_line_has_counted_stay_newcomers)
+{
+    domain.numbers.max_waiting = 10;
+    add("a", 2);
+    run(0);
+    answer_parked(0, false, true, 0);
+    run(MS);
+    cr_expect_eq(claims, 0);
+    run(30 * SECOND);
+    cr_assert_eq(claims, 1);
+    cr_expect_eq(said[0].newcomers, 2);
 }
 
 /* Work that can never start by the rules of an inner limit fails. */
