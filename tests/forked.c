@@ -1,7 +1,8 @@
 /*
  * forked.c: runs the tests of a Criterion program, each in a fork, and prints TAP.  Programs are
- * linked with this file instead of Criterion, which starts the program anew for each test, with
- * its twenty libraries: that takes 50 ms of processor time, a fork 1 ms.
+ * linked with this file where sanitizers or valgrind watch them: Criterion starts the program anew
+ * for each test, with its twenty libraries, which takes most of a second there, a fork some
+ * hundredths.
  *
  *     PROGRAM [TEST...]    only the tests whose names, SUITE::TEST, begin with one of these
  *

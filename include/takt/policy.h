@@ -257,7 +257,7 @@ TAKT_EXPORT int takt_policy_rate(const takt_policy *policy, const char *limit, c
 TAKT_EXPORT int takt_policy_counts(const takt_policy *policy, const char *limit, const char *unit);
 
 /* Whether the number of waiters for a key (NULL: for none) is bounded, by max_waiting or the queue
- * of a leaky bucket: 1 or 0, also 0 for no limit. */
+ * of a leaky bucket, also of a limit that this one is within: 1 or 0, also 0 for no limit. */
 TAKT_EXPORT int takt_policy_bounds_waiting(const takt_policy *policy, const char *limit,
                                            const char *key);
 

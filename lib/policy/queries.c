@@ -51,16 +51,23 @@ int takt_policy_rate(const takt_policy *policy, const char *name, const char *ke
     return 0;
 }
 
+static bool bounds_waiting(const takt_limit *limit)
+{
+    for (int i = 0; i < limit->numbers.rule_count; i++)
+        if (limit->numbers.rules[i].queue > 0)
+            return true;
+    return limit->numbers.max_waiting > 0;
+}
+
 int takt_policy_bounds_waiting(const takt_policy *policy, const char *name, const char *key)
 {
     const takt_limit *limit = takt_policy_find(policy, name);
     if (limit == NULL)
         return 0;
-    limit = takt_overrides_for(limit, key != NULL ? key : "");
-    for (int i = 0; i < limit->numbers.rule_count; i++)
-        if (limit->numbers.rules[i].queue > 0)
-            return 1;
-    return limit->numbers.max_waiting > 0;
+    bool bounded = bounds_waiting(takt_overrides_for(limit, key != NULL ? key : ""));
+    for (const takt_limit *outer = limit->within; outer != NULL; outer = outer->within)
+        bounded = bounded || bounds_waiting(outer);
+    return bounded;
 }
 
 int takt_policy_counts(const takt_policy *policy, const char *name, const char *unit)

@@ -35,7 +35,9 @@ static takt_chain chain_of(const takt_counter *counter)
 
     for (int level = 0; level < chain.count; level++)
         chain.limits[level] = in_force(counter, level);
-    return chain.count > 1 && !takt_chain_is_nested(&chain) ? counter->said : chain;
+    return chain.count > 1 && (!takt_chain_is_nested(&chain) || takt_chain_bounds_inside(&chain))
+               ? counter->said
+               : chain;
 }
 
 static int32_t weight_of(const takt_counter *counter)

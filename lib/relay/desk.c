@@ -66,7 +66,8 @@ static bool find_limits(const takt_relay *relay, const takt_limit *outermost,
             return false;
     }
     chain->limits[parts->inner_count] = outermost;
-    return chain->count == 1 || (takt_chain_is_nested(chain) && !is_circle(chain));
+    return chain->count == 1 ||
+           (takt_chain_is_nested(chain) && !takt_chain_bounds_inside(chain) && !is_circle(chain));
 }
 
 takt_desk *takt_relay_desk_at(takt_relay *relay, const char *id, size_t id_size, const char *key,

@@ -45,8 +45,8 @@ typedef const takt_limit *takt_finder(const void *data, const takt_limit *limit,
 
 /* The limits that a nested queue continues with: its waiters pass those that they asked for, also
  * if these are within others now.  False: it keeps the old ones. */
-static bool find_chain(const takt_queue *queue, takt_finder *find, const void *data,
-                       takt_chain *chain)
+static bool find_chain(const takt_scheduler *scheduler, const takt_queue *queue, takt_finder *find,
+                       const void *data, takt_chain *chain)
 {
     int outermost = queue->nest->count;
 
@@ -59,7 +59,7 @@ static bool find_chain(const takt_queue *queue, takt_finder *find, const void *d
         if (!chain->limits[i])
             return false;
     }
-    return takt_chain_is_nested(chain);
+    return takt_nest_suits(scheduler, chain);
 }
 
 static void renew(takt_scheduler *scheduler, takt_queue *queue, takt_finder *find,
@@ -69,7 +69,7 @@ static void renew(takt_scheduler *scheduler, takt_queue *queue, takt_finder *fin
 {
     takt_chain chain = {.limits = {find(data, queue->limit, queue->key)}};
 
-    if (queue->nest ? !find_chain(queue, find, data, &chain) : !chain.limits[0])
+    if (queue->nest ? !find_chain(scheduler, queue, find, data, &chain) : !chain.limits[0])
         return;
     if (queue->turn)
         queue->turn->weight =

@@ -41,18 +41,25 @@ static void note(takt_permit *permit, int status)
     job->at_us = now_us();
 }
 
-static void add_limit(const char *name, const char *rate, const char *burst, const char *within,
-                      const char *max_waiting)
+static void add_fair_limit(const char *name, const char *rate, const char *burst,
+                           const char *within, const char *max_waiting, const char *fair)
 {
     takt_rule_text rule = {.rate = rate, .burst = burst};
     takt_limit_text limit = {.name = name,
                              .rules = &rule,
                              .rule_count = 1,
                              .within = within,
-                             .max_waiting = max_waiting};
+                             .max_waiting = max_waiting,
+                             .fair = fair};
     takt_error error;
 
     cr_assert_eq(takt_policy_add(policy, &limit, &error), 0, "%s", error.text);
+}
+
+static void add_limit(const char *name, const char *rate, const char *burst, const char *within,
+                      const char *max_waiting)
+{
+    add_fair_limit(name, rate, burst, within, max_waiting, NULL);
 }
 
 static void note_event(takt_client *of, const takt_event *event, void *data)
@@ -77,7 +84,7 @@ static void open_client_on(const char *store)
     add_limit("small", "1/h", "1", NULL, "2");
     add_limit("inner", "1000/s", "5", "outer", NULL);
     add_limit("outer", "1/h", "2", NULL, NULL);
-    add_limit("bounded", "1000/s", "5", "outer", "100"); /* passed before the outer one */
+    add_fair_limit("shared", "1000/s", "5", "outer", NULL, "tenant"); /* passed before outer */
     add_limit("narrow", "1/h", "2", "wide", NULL);
     add_limit("wide", "1/h", "7", NULL, NULL);
     cr_assert_eq(takt_open(&client, &loop, policy, &options, &error), 0, "%s", error.text);

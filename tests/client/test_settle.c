@@ -32,7 +32,7 @@ static void refuse_within(const char *limit)
     cr_assert_eq(job.status, TAKT_E_DEADLINE);
     request.max_wait_us = 0;
     cr_assert_eq(takt_acquire(client, &job.permit, &request, settle_nothing), 0);
-    while (strcmp(limit, "bounded") == 0 && job.permit.slot_at_us == 0) /* the inner one's */
+    while (strcmp(limit, "shared") == 0 && job.permit.slot_at_us == 0) /* the inner one's */
         uv_run(&loop, UV_RUN_ONCE);
     takt_release(&job.permit);
     cr_assert_eq(takt_settle(&job.permit, &request, NULL, 0), TAKT_E_INVALID, "it was given up");
@@ -42,7 +42,7 @@ static void refuse_within(const char *limit)
  * that could be given back. */
 Test(settle, who_was_refused_outside_has_nothing_to_settle)
 {
-    refuse_within("bounded");
+    refuse_within("shared");
 }
 
 Test(settle, who_was_refused_by_all_levels_has_nothing_to_settle)

@@ -25,7 +25,7 @@ import tap  # noqa: E402
 
 SOURCE = pathlib.Path(os.environ.get('TAKT_SOURCE') or pathlib.Path(__file__).resolve().parents[2])
 BUILD = pathlib.Path(os.environ.get('TAKT_BUILD') or SOURCE / 'build')
-SEEDS = 1000  # a mutant that has not been noticed by then is not
+SEEDS = 1500  # a mutant that has not been noticed by then is not
 SECONDS = 900  # on a machine with much else to do
 BYTES = 1 << 30  # a mutant that claims without end at one instant of virtual time ends there
 BROKEN = re.compile(r'^promise \d is broken.*', re.MULTILINE)

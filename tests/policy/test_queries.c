@@ -69,6 +69,21 @@ Test(queries, tells_what_a_limit_learns_from)
     takt_policy_free(policy);
 }
 
+Test(queries, waiters_are_bounded_by_the_limits_outside_as_well)
+{
+    takt_policy *policy = new_policy();
+    takt_limit_text bounded = {
+        .name = "b", .rules = &five_per_second, .rule_count = 1, .max_waiting = "9"};
+    cr_assert_eq(takt_policy_add(policy, &bounded, NULL), 0);
+    cr_assert_eq(add(policy, "a", "b", NULL), 0);
+    cr_assert_eq(add(policy, "c", NULL, NULL), 0);
+    cr_assert_eq(takt_policy_check(policy, NULL), 0);
+    cr_expect_eq(takt_policy_bounds_waiting(policy, "b", NULL), 1);
+    cr_expect_eq(takt_policy_bounds_waiting(policy, "a", "k"), 1);
+    cr_expect_eq(takt_policy_bounds_waiting(policy, "c", NULL), 0);
+    takt_policy_free(policy);
+}
+
 Test(queries, tells_whether_a_limit_hashes_its_keys)
 {
     takt_policy *policy = new_policy();
