@@ -17,8 +17,9 @@
 #include "store/file_record.h"
 #include "store/policy_record.h"
 
-/* after that the thread gives up opening a file that other processes hold */
-#define OPEN_S        5
+/* After that the thread gives up opening a file that other processes hold.  On a busy host dozens
+ * of processes that start at once need seconds. */
+#define OPEN_S        15
 #define BATCH         256 /* jobs in one transaction, because other processes also want to write */
 #define WATCH_US      INT64_C(100000)   /* how often the path is checked */
 #define SWEEP_CALLS   16                /* after that many calls some records are checked ... */
