@@ -86,23 +86,17 @@ static int find(const takt_ledger *ledger, int priority, const char *name)
     return at;
 }
 
-/* Adds a tenant before the one with that index. */
-static int add(takt_ledger *ledger, int64_t now_us, int priority, const char *name, int index)
+static int add(takt_ledger *ledger, int64_t now_us, int priority, const char *name)
 {
-    takt_tenant *tenant = &ledger->tenants[index];
+    takt_tenant *tenant = &ledger->tenants[ledger->tenant_count];
 
-    for (int at = 0; at < ledger->line_count; at++)
-        ledger->line[at].tenant =
-            (int16_t)(ledger->line[at].tenant + (ledger->line[at].tenant > index));
-    memmove(tenant + 1, tenant, (size_t)(ledger->tenant_count - index) * sizeof *tenant);
     memset(tenant, 0, sizeof *tenant);
     memcpy(tenant->name, name, strlen(name) + 1);
     tenant->priority = (int8_t)priority;
     tenant->weight = 1;
     tenant->since_us = now_us;
     tenant->head = -1;
-    ledger->tenant_count++;
-    return index;
+    return ledger->tenant_count++;
 }
 
 static takt_tenant *tenant_of(const takt_ledger *ledger, int at)
@@ -148,7 +142,7 @@ static void name_all(takt_ledger *ledger, int64_t now_us)
     for (int at = 0; at < ledger->line_count; at++) {
         int priority = ledger->line[at].priority, index = find(ledger, priority, "");
         if (index == ledger->tenant_count)
-            index = add(ledger, now_us, priority, "", index);
+            index = add(ledger, now_us, priority, "");
         ledger->line[at].tenant = (int16_t)(index + 1);
         ledger->line[at].more = ledger->line[at].needs = (takt_amounts){{0}};
         ledger->turn = takt_max(ledger->turn, ledger->line[at].turn); /* nobody owes turns here */
@@ -228,23 +222,9 @@ static bool forget_one(takt_ledger *ledger, const char *name)
     return found >= 0;
 }
 
-/* The index behind the tenants for which a client waits; tenant_count: it waits for none.  Of equal
- * tenants the later one goes first, so those of a client come into turn together, and its claims
- * for them need one call. */
-static int behind_client(const takt_ledger *ledger, uint64_t client)
-{
-    int index = 0;
-
-    for (int at = 0; at < ledger->line_count; at++)
-        if (ledger->line[at].client == client)
-            index = (int)takt_max(index, ledger->line[at].tenant);
-    return index > 0 ? index : ledger->tenant_count;
-}
-
 /* The index of the claim's tenant in a priority, which is added if need be; -1: there is no space.
  */
-static int admit(takt_ledger *ledger, int64_t now_us, int priority, const char *name,
-                 uint64_t client)
+static int admit(takt_ledger *ledger, int64_t now_us, int priority, const char *name)
 {
     int index = find(ledger, priority, name);
 
@@ -256,7 +236,7 @@ static int admit(takt_ledger *ledger, int64_t now_us, int priority, const char *
     if ((ledger->tenant_count == TAKT_TENANTS_MAX && !forget_one(ledger, name)) ||
         ledger->tenant_count == ledger->tenant_capacity)
         return -1;
-    return add(ledger, now_us, priority, name, behind_client(ledger, client));
+    return add(ledger, now_us, priority, name);
 }
 
 bool takt_tenants_join(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
@@ -275,7 +255,7 @@ bool takt_tenants_join(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         int priority = claim->wants[i].priority, index;
         if (i > 0 && priority == claim->wants[i - 1].priority)
             continue;
-        index = admit(ledger, now_us, priority, name, claim->client);
+        index = admit(ledger, now_us, priority, name);
         if (index < 0)
             return false;
         come(ledger, now_us, index, weight);
@@ -297,12 +277,45 @@ void takt_tenants_assign(takt_ledger *ledger, const takt_claim *claim, const cha
     }
 }
 
+/* Moves a tenant to an earlier place of the table. */
+static void move_up(takt_ledger *ledger, int from, int to)
+{
+    takt_tenant moved = ledger->tenants[from];
+
+    for (int at = 0; at < ledger->line_count; at++) {
+        int index = ledger->line[at].tenant - 1;
+        if (index == from)
+            ledger->line[at].tenant = (int16_t)(to + 1);
+        else if (index >= to && index < from)
+            ledger->line[at].tenant++;
+    }
+    memmove(&ledger->tenants[to + 1], &ledger->tenants[to],
+            (size_t)(from - to) * sizeof *ledger->tenants);
+    ledger->tenants[to] = moved;
+}
+
+/* The tenants for which a client waits gather in the table: one that was served moves up behind
+ * those before it.  Of equal tenants the first goes first, so they come into turn one after the
+ * other, and the client's claims for them need one call. */
+static void gather(takt_ledger *ledger, int at)
+{
+    int index = ledger->line[at].tenant - 1, behind = -1;
+
+    for (int i = 0; i < ledger->line_count; i++)
+        if (ledger->line[i].client == ledger->line[at].client && ledger->line[i].tenant <= index)
+            behind = (int)takt_max(behind, ledger->line[i].tenant);
+    if (behind >= 0 && behind < index)
+        move_up(ledger, index, behind);
+}
+
 void takt_tenants_charge(takt_ledger *ledger, int at, int64_t tokens)
 {
     takt_tenant *tenant = tenant_of(ledger, at);
 
     tenant->tag =
         takt_min(tenant->tag + tokens * TAKT_TENANT_STEP / tenant->weight, TAKT_EXACT_MAX / 2);
+    if (tokens > 0)
+        gather(ledger, at);
 }
 
 /* What an amount adds to the tag of a tenant. */
@@ -325,7 +338,7 @@ void takt_tenants_correct(takt_ledger *ledger, int64_t now_us, const char *name,
     if (index == ledger->tenant_count) {
         if (tokens < 0 || index == TAKT_TENANTS_MAX || index == ledger->tenant_capacity)
             return;
-        index = add(ledger, now_us, priority, text, index);
+        index = add(ledger, now_us, priority, text);
         ledger->tenants[index].weight = takt_min(takt_max(weight, 1), TAKT_TENANT_WEIGHT_MAX);
     }
     tenant = &ledger->tenants[index];
@@ -404,14 +417,14 @@ static int64_t tag_after(const takt_tenant *tenant, int unit, int64_t total, int
 }
 
 /* The tenant whose tag is the lower one after its turn goes first: one that wants little does not
- * wait for whole turns of others. Of equal ones it is the one that came last. */
+ * wait for whole turns of others. Of equal ones it is the first of the table. */
 static bool goes_before(const takt_ledger *ledger, int a, int b, int unit, int64_t total,
                         int64_t weights)
 {
     int64_t left = tag_after(&ledger->tenants[a], unit, total, weights);
     int64_t right = tag_after(&ledger->tenants[b], unit, total, weights);
 
-    return left < right || (left == right && a > b);
+    return left < right || (left == right && a < b);
 }
 
 /* What a tenant gets until it has had as much, by its weight, as a tag says. */
@@ -502,7 +515,7 @@ bool takt_tenants_precede(const takt_ledger *ledger, int i, int at)
         return i < at;
     left = tenant_of(ledger, i)->tag;
     right = tenant_of(ledger, at)->tag;
-    return left < right || (left == right && other->tenant > place->tenant);
+    return left < right || (left == right && other->tenant < place->tenant);
 }
 
 int takt_tenants_first(const takt_ledger *ledger)

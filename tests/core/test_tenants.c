@@ -297,10 +297,12 @@ Test(tenants, a_permit_goes_to_the_tenant_whose_turn_it_is)
     hold(1000, 2, "a", 0, 100);
     hold(2000, 3, "b", 0, 100);
     hold(3000, 1, "a", 1, 98);
+    cr_assert_eq(b.award.holding, 2, "of equal tenants the first goes first");
+    hold(4000, 1, "a", 1, 97);
     cr_assert_eq(b.award.holding, 1, "it leaves the other permit to b");
     cr_assert_eq(b.award.wake_count, 1);
     cr_assert_eq(b.award.wakes[0], 3, "the worker, not its number for the tenant");
-    hold(4000, 3, "b", 0, 100);
+    hold(5000, 3, "b", 0, 100);
     cr_assert_eq(b.award.holding, 1);
 }
 

@@ -332,6 +332,27 @@ static void one_key(int64_t rate, int64_t inner_rate, int64_t delay_us, uint64_t
     close_accounts();
 }
 
+/* Each of two workers has many keys with one job: they come into line all the time, and no worker's
+ * go before the other's. */
+static void fresh_keys(int64_t delay_us, uint64_t seed)
+{
+    int64_t of[2] = {0, 0};
+
+    open_accounts(2, 4000, 50, 50, delay_us, seed);
+    for (int i = 0; i < account_count; i++)
+        come(i / 2000, i, 1, false);
+    until_us = from_us + 20 * SECOND_US;
+    takt_fleet_run(&fleet, until_us);
+    check_rules();
+    for (int i = 0; i < account_count; i++)
+        of[i / 2000] += accounts[i].starts;
+    if (of[0] + of[1] < 20 * 50 * 98 / 100)
+        fail(5, "the rate is not used", "fresh keys", of[0] + of[1], 20 * 50);
+    if (100 * llabs(of[0] - of[1]) > 4 * (of[0] + of[1]))
+        fail(4, "not an equal part", "the workers of fresh keys", of[0], of[1]);
+    close_accounts();
+}
+
 /* Each of eight workers has work of both keys, and a ninth one has the rest of the rate.  Claims
  * that wait for others of their worker lose no slots. */
 static void two_keys(int64_t delay_us, uint64_t seed)
@@ -566,10 +587,10 @@ static void deadlines(int64_t delay_us, uint64_t seed)
 }
 
 static void (*const figures[])(int64_t delay_us, uint64_t seed) = {
-    hundred_accounts,   shared_accounts, spread_unevenly,    paced_inside,
-    domain_beside_many, block_outside,   block_inside,       crashes,
-    deadlines,          some_keys,       workers_of_one_key, keys_on_all,
-    two_keys,           too_many_keys,   one_with_many,      many_keys,
+    hundred_accounts,   shared_accounts, spread_unevenly, paced_inside, domain_beside_many,
+    block_outside,      block_inside,    crashes,         deadlines,    some_keys,
+    workers_of_one_key, keys_on_all,     two_keys,        fresh_keys,   too_many_keys,
+    one_with_many,      many_keys,
 };
 
 #define FIGURES (sizeof figures / sizeof *figures)

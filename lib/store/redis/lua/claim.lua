@@ -400,7 +400,7 @@ claim = {
                 end
                 local given = claim.serve(priority)
                 if line and line.charge then
-                    line.charge(own[priority], given)
+                    line.charge(own, own[priority], given)
                 end
                 if own[priority].waiting <= 0
                     or claim.inner and not claim.inner.cap(claim, priority, own[priority]) then

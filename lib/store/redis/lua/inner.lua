@@ -260,7 +260,7 @@ if inner_keys then
                 local used = math.ceil(given / turn.usable)
                 used = turn.requests and math.max(used, math.ceil(slots / turn.requests)) or used
                 used = held and math.max(used, math.ceil(slots / turn.permits_of)) or used
-                tenants.charge(place, given)
+                tenants.charge(level.own, place, given)
                 if given > 0 then
                     place.left = math.max(turn.shares - used, 0)
                 end

@@ -151,28 +151,11 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             end
         end,
 
-        -- Adds a tenant before the one with that index; nil: at the end.
-        add = function(priority, name, since, index)
-            local list, one = tenants.list, { name = name, priority = priority, weight = 1, tag = 0, since = since,
+        add = function(priority, name, since)
+            local list = tenants.list
+            list[#list + 1] = { name = name, priority = priority, weight = 1, tag = 0, since = since, index = #list + 1,
                 wanting = 0, asking = 0, places = 0, processes = 0, all = 0 }
-            index = index or #list + 1
-            table.insert(list, index, one)
-            for i = index, #list do
-                list[i].index = i
-            end
-            return one
-        end,
-
-        -- The index behind the tenants for which the claim's client waits; nil: it waits for none. See
-        -- lib/core/tenants.c.
-        behind_client = function()
-            local index = 0
-            for _, place in ipairs(tenants.places) do
-                if place.client == tenants.client then
-                    index = math.max(index, place.tenant.index)
-                end
-            end
-            return index > 0 and index + 1 or nil
+            return list[#list]
         end,
 
         -- The places, and those of the claimer if they are not among them.
@@ -249,7 +232,13 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                     found = i
                 end
             end
-            return found and table.remove(tenants.list, found)
+            if found then
+                table.remove(tenants.list, found)
+                for i = found, #tenants.list do
+                    tenants.list[i].index = i
+                end
+            end
+            return found
         end,
 
         -- takt_tenants_join. False: the claim cannot stand in line.
@@ -267,8 +256,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                     elseif not one and #tenants.list == TAKT_TENANTS_MAX and not tenants.forget_one() then
                         return false
                     end
-                    tenants.come(one
-                        or tenants.add(priority, tenants.name or '', ledger.now, tenants.behind_client()))
+                    tenants.come(one or tenants.add(priority, tenants.name or '', ledger.now))
                 end
             end
             return true
@@ -333,9 +321,28 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             end
         end,
 
-        charge = function(place, given)
+        -- The tenants for which a client waits gather in the list: takt_tenants_charge. `own` has the claimer's places.
+        gather = function(own, place)
+            local list, index, behind = tenants.list, place.tenant.index, 0
+            for other in tenants.each(own) do
+                if other.client == place.client and other.tenant.index < index then
+                    behind = math.max(behind, other.tenant.index)
+                end
+            end
+            if behind > 0 and behind + 1 < index then
+                table.insert(list, behind + 1, table.remove(list, index))
+                for i = behind + 1, index do
+                    list[i].index = i
+                end
+            end
+        end,
+
+        charge = function(own, place, given)
             local one = place.tenant
             one.tag = math.min(one.tag + math.floor(given * TAKT_TENANT_STEP / one.weight), TAKT_EXACT_MAX / 2)
+            if given > 0 then
+                tenants.gather(own, place)
+            end
         end,
 
         -- takt_tenants_correct.
@@ -426,7 +433,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 if one ~= mine and one.priority == mine.priority and one.places > 0 then
                     local turn, wanted, kept = max(floor(total * one.weight / weights), 1), one[asked], 0
                     local after = one.tag + floor(min(turn, wanted) * TAKT_TENANT_STEP / one.weight)
-                    if after < my_tag or after == my_tag and one.index > mine.index then
+                    if after < my_tag or after == my_tag and one.index < mine.index then
                         local behind = mine.tag > one.tag and tenants.until_even(one, mine.tag) or 0
                         kept = min(max(turn, min(behind, 2 * turn), asked == 'wanting' and one.head.need or 1), wanted)
                     end
@@ -473,7 +480,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             elseif one == mine then
                 return other.turn < place.turn
             end
-            return one.tag < mine.tag or one.tag == mine.tag and one.index > mine.index
+            return one.tag < mine.tag or one.tag == mine.tag and one.index < mine.index
         end,
 
         first = function(own)
