@@ -34,7 +34,7 @@ static takt_turn *first_that(const takt_turns *turns, int priority, bool stands)
 static void fill(takt_scheduler *scheduler, takt_turns *turns)
 {
     for (int i = 0; i < TAKT_PRIORITIES; i++)
-        while (scheduler->relayed || turns->standing_count < TAKT_TURNS_IN_LINE) {
+        while (turns->standing_count < TAKT_TURNS_IN_LINE) {
             takt_turn *next = first_that(turns, i, false);
             if (!next)
                 break;
@@ -104,9 +104,13 @@ static void move_to_end(takt_scheduler *scheduler, takt_turn *turn, int priority
     turn->started = 0;
     if (priority >= 0)
         takt_list_append(&turn->of->order[priority], &turn->link);
-    fill(scheduler, turn->of);
-    if (priority >= 0)
-        push_aside(scheduler, turn);
+    if (!scheduler->relayed) {
+        fill(scheduler, turn->of);
+        if (priority >= 0)
+            push_aside(scheduler, turn);
+    } else if (priority >= 0) {
+        stand(turn);
+    }
     tell_first(scheduler, turn->of, before);
 }
 

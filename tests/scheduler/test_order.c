@@ -186,6 +186,23 @@ Test(order, so_many_stand_in_line_at_once)
     cr_expect_eq(claims, 0, "its turn has not come");
 }
 
+/* A start concerns its own queue alone: nothing looks through those of all keys, as for a free
+ * place in line, which queue 5 would take. */
+Test(order, behind_an_agent_all_stand_in_line)
+{
+    s.relayed = true;
+    add_many(TENANTS_MAX);
+    run(0);
+    cr_assert_eq(claims, TENANTS_MAX);
+    answer_all();
+    takt_turns_step_back(queues[5]->turn);
+    takt_claims_nudge(&s, queues[3]);
+    run(1);
+    answer_to(3, 1, true);
+    cr_expect(queues[3]->turn->stands);
+    cr_expect_not(queues[5]->turn->stands);
+}
+
 /* A wake-up may be meant for another queue of the worker, which waits for an answer. */
 Test(order, who_is_woken_in_vain_hears_the_next_one_later)
 {
