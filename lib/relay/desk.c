@@ -6,14 +6,6 @@
 
 #include "relay/relay.h"
 
-int64_t takt_relay_id(const char *id, size_t size)
-{
-    takt_reader reader = {id, id + size, false};
-    int64_t number = takt_read_int(&reader, 1, INT64_MAX);
-
-    return takt_read_done(&reader) ? number : 0;
-}
-
 static takt_desk *new_desk(takt_relay *relay, const char *name, size_t size)
 {
     takt_desk *desk = calloc(1, sizeof *desk);
@@ -35,15 +27,6 @@ static takt_desk *new_desk(takt_relay *relay, const char *name, size_t size)
     return desk;
 }
 
-/* The limit that the program has stated last under that name; NULL: none. */
-static const takt_limit *limit_named(const takt_relay *relay, const char *name)
-{
-    for (int64_t i = relay->limit_count; i > 0; i--)
-        if (strcmp(relay->limits[i - 1]->limit.name, name) == 0)
-            return &relay->limits[i - 1]->limit;
-    return NULL;
-}
-
 /* Whether a limit of the chain is among its outer ones. */
 static bool is_circle(const takt_chain *chain)
 {
@@ -54,50 +37,79 @@ static bool is_circle(const takt_chain *chain)
     return false;
 }
 
-/* The limits of a name, the innermost first.  False: one is unknown, or one claim cannot decide
- * about them. */
-static bool find_limits(const takt_relay *relay, const takt_limit *outermost,
-                        const takt_relay_parts *parts, takt_chain *chain)
+/* The limits that a program names by their ids, the outermost first.  Returns how many; 0: the word
+ * is malformed, or one is unknown. */
+static int read_ids(const takt_relay *relay, const char *ids, size_t size,
+                    const takt_limit *limits[TAKT_LEVELS_MAX])
 {
-    *chain = (takt_chain){.count = parts->inner_count + 1};
+    takt_reader reader = {ids, ids + size, false};
+
+    for (int count = 0; count < TAKT_LEVELS_MAX;) {
+        int64_t id = takt_read_int(&reader, 1, INT64_MAX);
+        if (reader.bad || id > relay->limit_count)
+            return 0;
+        limits[count++] = &relay->limits[id - 1]->limit;
+        if (reader.at == reader.end)
+            return count;
+        takt_read_char(&reader, '/');
+    }
+    return 0;
+}
+
+/* Brings the limits of a name into the order of a chain.  False: they have other names. */
+static bool chain_up(const takt_limit *const *limits, int count, const takt_relay_parts *parts,
+                     takt_chain *chain)
+{
+    *chain = (takt_chain){.count = count};
+    if (count != parts->inner_count + 1)
+        return false;
     for (int i = 0; i < parts->inner_count; i++) {
-        chain->limits[i] = limit_named(relay, parts->inner[i].limit);
-        if (chain->limits[i] == NULL)
+        chain->limits[i] = limits[i + 1];
+        if (strcmp(limits[i + 1]->name, parts->inner[i].limit) != 0)
             return false;
     }
-    chain->limits[parts->inner_count] = outermost;
+    chain->limits[parts->inner_count] = limits[0];
+    return true;
+}
+
+/* Whether one claim can decide about its limits. */
+static bool is_valid(const takt_chain *chain)
+{
     return chain->count == 1 ||
            (takt_chain_is_nested(chain) && !takt_chain_bounds_inside(chain) && !is_circle(chain));
 }
 
-takt_desk *takt_relay_desk_at(takt_relay *relay, const char *id, size_t id_size, const char *key,
-                              size_t key_size)
+takt_desk *takt_relay_desk_at(takt_relay *relay, const char *ids, size_t ids_size, const char *key,
+                              size_t key_size, bool idle)
 {
-    int64_t number = takt_relay_id(id, id_size);
     char name[TAKT_RELAY_NAME_MAX + 1] = "";
-    const takt_limit *limit;
+    const takt_limit *limits[TAKT_LEVELS_MAX];
+    int count = read_ids(relay, ids, ids_size, limits);
     takt_relay_parts parts;
     takt_chain chain;
     takt_entry *entry;
     takt_desk *desk;
     size_t size;
 
-    if (number == 0 || number > relay->limit_count || key_size > TAKT_RELAY_KEY_MAX)
+    if (count == 0 || key_size > TAKT_RELAY_KEY_MAX)
         return NULL;
-    limit = &relay->limits[number - 1]->limit;
-    size = strlen(limit->name) + 1;
-    memcpy(name, limit->name, size);
+    size = strlen(limits[0]->name) + 1;
+    memcpy(name, limits[0]->name, size);
     memcpy(name + size, key, key_size);
     size += key_size;
     name[size] = '\0';
-    if (!takt_relay_read_name(&parts, name, size) || !find_limits(relay, limit, &parts, &chain))
+    if (!takt_relay_read_name(&parts, name, size) || !chain_up(limits, count, &parts, &chain))
         return NULL;
     entry = takt_table_find(&relay->desks, name, size);
+    if (entry != NULL && idle)
+        return TAKT_HOLDER(entry, takt_desk, entry);
+    if (!is_valid(&chain))
+        return NULL;
     desk = entry != NULL ? TAKT_HOLDER(entry, takt_desk, entry) : new_desk(relay, name, size);
     if (desk == NULL)
         return NULL;
     takt_counter_say(desk->counter, chain.limits);
-    desk->numbers = limit->numbers;
+    desk->numbers = limits[0]->numbers;
     return desk;
 }
 

@@ -127,6 +127,15 @@ int takt_relay_is_busy(const takt_relay *relay)
     return relay != NULL && relay->call_count >= TAKT_RELAY_CALLS_MAX;
 }
 
+/* The number that a word is; 0: it is none. */
+static int64_t number_of(const char *word, size_t size)
+{
+    takt_reader reader = {word, word + size, false};
+    int64_t number = takt_read_int(&reader, 1, INT64_MAX);
+
+    return takt_read_done(&reader) ? number : 0;
+}
+
 /* ---- limits -------------------------------------------------------------------------- */
 
 /* The limit of that name and these numbers: that of another program, or a new one. NULL: the
@@ -165,8 +174,7 @@ static bool define(takt_relay *relay, const char *const *words, const size_t *si
     takt_brought_limit *limit;
 
     if (sizes[3] == 0 || sizes[3] > TAKT_NAME_SIZE_MAX || memchr(words[3], '\0', sizes[3]) ||
-        relay->limit_count == LIMITS_MAX ||
-        takt_relay_id(words[2], sizes[2]) != relay->limit_count + 1)
+        relay->limit_count == LIMITS_MAX || number_of(words[2], sizes[2]) != relay->limit_count + 1)
         return false;
     memcpy(name, words[3], sizes[3]);
     limit = limit_of(relay->relays->client, name, words[4], sizes[4]);
@@ -211,15 +219,19 @@ static void drop_seen(takt_desk *desk, int64_t seen)
 static bool state(takt_relay *relay, const char *const *words, const size_t *sizes)
 {
     takt_relay_class wants[TAKT_RELAY_CLASSES_MAX];
-    takt_desk *desk = takt_relay_desk_at(relay, words[2], sizes[2], words[3], sizes[3]);
     takt_reader reader = {words[4], words[4] + sizes[4], false};
     int64_t seq = takt_relay_read(&reader, 0, INT64_MAX);
     int64_t seen = takt_relay_read(&reader, 0, INT64_MAX);
     int64_t holding = takt_relay_read(&reader, 0, TAKT_EXACT_MAX);
     int64_t weight = takt_relay_read(&reader, 0, TAKT_TENANT_WEIGHT_MAX);
     int count = read_wants(&reader, wants);
+    takt_desk *desk;
 
-    if (desk == NULL || !takt_read_done(&reader))
+    if (!takt_read_done(&reader))
+        return false;
+    desk = takt_relay_desk_at(relay, words[2], sizes[2], words[3], sizes[3],
+                              count == 0 && holding == 0);
+    if (desk == NULL)
         return false;
     drop_seen(desk, seen);
     if (count > 0)
@@ -255,7 +267,7 @@ static int open_relay(takt_relay *relay, const char *const *words, const size_t 
     const char *answer[] = {"open", text};
     size_t answer_sizes[] = {4, 0};
 
-    if (takt_relay_id(words[2], sizes[2]) != TAKT_RELAY_VERSION)
+    if (number_of(words[2], sizes[2]) != TAKT_RELAY_VERSION)
         return takt_fail(error, TAKT_E_INVALID,
                          "the versions of this agent and the program are incompatible: update the "
                          "older one");

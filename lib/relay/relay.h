@@ -205,14 +205,12 @@ void takt_relay_call_leave(takt_relay *relay);
 
 /* ---- desk.c */
 
-/* The id that a word names; 0: it is none. */
-int64_t takt_relay_id(const char *id, size_t size);
-
 /* Frees a desk without any state. */
 void takt_relay_desk_tidy(takt_desk *desk);
 
-/* The desk of a ledger, made if necessary; NULL: no memory, or the id is unknown. */
-takt_desk *takt_relay_desk_at(takt_relay *relay, const char *id, size_t id_size, const char *key,
-                              size_t key_size);
+/* The desk of a ledger, made if necessary; NULL: no memory, or the ids and the key are malformed.
+ * idle: the program has no waiters and permits there, so a desk that exists keeps its numbers. */
+takt_desk *takt_relay_desk_at(takt_relay *relay, const char *ids, size_t ids_size, const char *key,
+                              size_t key_size, bool idle);
 
 #endif

@@ -249,7 +249,7 @@ static bool ask_ledger(takt_relay *relay, int64_t number, const char *const *wor
                        const size_t *sizes)
 {
     char reason[TAKT_REASON_SIZE_MAX + 1] = "";
-    takt_desk *desk = takt_relay_desk_at(relay, words[3], sizes[3], words[4], sizes[4]);
+    takt_desk *desk = takt_relay_desk_at(relay, words[3], sizes[3], words[4], sizes[4], false);
     takt_calling *calling;
     takt_queue *queue;
     relay_call *call;

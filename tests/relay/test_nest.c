@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "client/client.h"
+#include "policy/overrides.h"
 #include "scheduler/registry.h"
 #include "stand_in.h"
 #include "store/agent/message.h"
@@ -27,6 +28,17 @@ static const char text[] =
     "  - {name: fair, rules: [{rate: 500/s}], lookahead: 10ms, fair: tenant, weights: {a: 3}}\n"
     "  - {name: late, rules: [{rate: 1/h}], within: smtp}\n"
     "  - {name: shut, rules: [{rate: 50/s}], within: smtp, on_store_failure: closed}\n";
+
+/* Keys of the outer limit and of the inner one have numbers of their own. */
+static const char plans_text[] = "limits:\n"
+                                 "  - name: room\n"
+                                 "    rules: [{rate: 1000/s}]\n"
+                                 "    concurrency: 1\n"
+                                 "    within: account\n"
+                                 "    overrides: [{key: slow, rules: [{rate: 200/s}]}]\n"
+                                 "  - name: account\n"
+                                 "    rules: [{rate: 500/s}]\n"
+                                 "    overrides: [{key: gold, rules: [{rate: 2000/s}]}]\n";
 
 /* The next policy: the site is in no other limit, the others in one more. */
 static const char next_text[] = "revision: 2\n"
@@ -80,17 +92,22 @@ static takt_policy *parse(const char *yaml)
     return parsed;
 }
 
-static void open_all(const char *store)
+static void open_with(const char *yaml, const char *store)
 {
     cr_assert_eq(uv_loop_init(&loop), 0);
     stand_in_open(&agent, &loop, store);
-    policy = parse(text);
+    policy = parse(yaml);
     next_policy = parse(next_text);
     for (int i = 0; i < PROGRAMS; i++) {
         takt_options options = {.store = agent.url, .on_event = on_event, .data = &clients[i]};
         takt_error error;
         cr_assert_eq(takt_open(&clients[i], &loop, policy, &options, &error), 0, "%s", error.text);
     }
+}
+
+static void open_all(const char *store)
+{
+    open_with(text, store);
 }
 
 static void begin(int kind)
@@ -507,6 +524,95 @@ EACH_STORE(what_is_cancelled_is_handed_back_to_every_level)
     end(*kind);
 }
 
+/* ---- overrides ------------------------------------------------------------------------------- */
+
+#define PLANS 4
+
+static const char *const rooms[] = {"slow", "fast"}, *const accounts[] = {"gold", "tin"};
+
+/* Work of one of the four pairs of keys. */
+static void ask_plan(int program, int plan, job *of)
+{
+    takt_request request = TAKT_REQUEST("room");
+
+    request.key = rooms[plan / 2];
+    request.within_keys[0] = accounts[plan % 2];
+    of->permit.data = of;
+    of->calls = 0;
+    cr_assert_eq(takt_acquire(clients[program], &of->permit, &request, note), 0);
+}
+
+static void expect_numbers(const char *limit, const char *key, const takt_numbers *used)
+{
+    const takt_limit *wanted = takt_overrides_for(takt_policy_find(policy, limit), key);
+
+    cr_expect(takt_numbers_same(used, &wanted->numbers), "%s:%s", limit, key);
+}
+
+/* The agent decides by the numbers of these keys. */
+static void expect_plan(int plan)
+{
+    const char *room = rooms[plan / 2], *account = accounts[plan % 2];
+    char name[64];
+    int size = snprintf(name, sizeof name, "account%c%s%c%croom%c%s", 0, account, 0, 0, 0, room);
+    const takt_queue *queue = takt_registry_named(&agent.client->scheduler, name, (size_t)size);
+
+    cr_assert_not_null(queue, "%d", plan);
+    expect_numbers("account", account, queue->numbers);
+    expect_numbers("room", room, &queue->nest->inner[0].limit->numbers);
+}
+
+/* Each start brings claims of keys with other numbers. */
+IN_MEMORY(numbers_of_keys_are_stated_once)
+{
+    open_with(plans_text, "memory:");
+    for (int i = 0; i < 10 * PLANS; i++)
+        ask_plan(0, i % PLANS, &slow[i]);
+    for (int done = 0; done < 10 * PLANS;) {
+        uv_run(&loop, UV_RUN_ONCE);
+        for (int i = 0; i < 10 * PLANS; i++)
+            if (slow[i].calls > 0 && takt_is_held(&slow[i].permit)) {
+                takt_release(&slow[i].permit);
+                expect_plan(i % PLANS);
+                done++;
+            }
+    }
+    cr_expect_eq(agent.limits, 4, "%d", agent.limits);
+    cr_expect_eq(events[0], 0);
+    close_all();
+}
+
+/* What is sent back tells nothing of numbers: another program waits by those of the key. */
+IN_MEMORY(permits_that_cross_a_cancel_leave_the_numbers_of_the_key)
+{
+    open_with(plans_text, "memory:");
+    for (int plan = 0; plan < PLANS; plan++) {
+        ask_plan(0, plan, &slow[plan]);
+        wait_for(&slow[plan]);
+        takt_release(&slow[plan].permit);
+    }
+    while (takt_relays_held(agent.relays) > 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    for (int plan = 0; plan < PLANS; plan += 3) {
+        agent.holds = true;
+        ask_plan(0, plan, &slow[plan]);
+        while (takt_relays_held(agent.relays) == 0)
+            uv_run(&loop, UV_RUN_ONCE);
+        ask_plan(1, plan, &fast[plan]);
+        takt_release(&slow[plan].permit);
+        look_around();
+        cr_expect_eq(takt_relays_held(agent.relays), 1, "the program may hold it");
+        stand_in_send_held(&agent);
+        wait_for(&fast[plan]);
+        expect_plan(plan);
+        takt_release(&fast[plan].permit);
+        while (takt_relays_held(agent.relays) > 0)
+            uv_run(&loop, UV_RUN_ONCE);
+        cr_expect_eq(slow[plan].calls, 0);
+    }
+    close_all();
+}
+
 /* ---- policies -------------------------------------------------------------------------------- */
 
 IN_MEMORY(a_chain_changes_with_the_policy)
@@ -666,16 +772,16 @@ static void hear_nothing(void *data, const char *bytes, size_t size)
     (void)data, (void)bytes, (void)size;
 }
 
-static int want(takt_relay *relay, const char *key, size_t size)
+static int want(takt_relay *relay, const char *ids, const char *key, size_t size)
 {
-    const char *words[] = {"RELAY", "WANT", "1", key, "0 0 0 0 1 1 4 "};
-    const size_t sizes[] = {5, 4, 1, size, 14};
+    const char *words[] = {"RELAY", "WANT", ids, key, "0 0 0 0 1 1 4 "};
+    const size_t sizes[] = {5, 4, strlen(ids), size, 14};
     takt_error error;
 
     return takt_relay_command(relay, 5, words, sizes, &error);
 }
 
-#define WANT(relay, key) want(relay, key, sizeof key - 1)
+#define WANT(relay, ids, key) want(relay, ids, key, sizeof key - 1)
 
 IN_MEMORY(statements_of_nested_work_are_checked)
 {
@@ -702,19 +808,25 @@ IN_MEMORY(statements_of_nested_work_are_checked)
         sizes[4] = takt_relay_write_numbers(&takt_policy_find(policy, names[i])->numbers, numbers);
         cr_assert_eq(takt_relay_command(relay, 5, words, sizes, &error), 0);
     }
-    cr_expect_eq(WANT(relay, "\0\0domain\0k"), 0);
-    cr_expect_eq(WANT(relay, "\0tenant\0domain\0k"), 0);
-    cr_expect_eq(WANT(relay, "\0\0domain\0"), 0, "a limit without a key");
-    cr_expect_eq(WANT(relay, "\0\0full\0k\0domain\0"), 0);
-    cr_expect_eq(WANT(relay, "\0"), TAKT_E_INVALID, "no tenant");
-    cr_expect_eq(WANT(relay, "\0\0"), TAKT_E_INVALID);
-    cr_expect_eq(WANT(relay, "\0\0domain"), TAKT_E_INVALID, "no key");
-    cr_expect_eq(WANT(relay, "\0\0domain\0k\0"), TAKT_E_INVALID);
-    cr_expect_eq(WANT(relay, "\0\0other\0k"), TAKT_E_INVALID, "not stated");
-    cr_expect_eq(WANT(relay, "\0\0smtp\0k"), TAKT_E_INVALID, "within itself");
-    cr_expect_eq(WANT(relay, "\0\0domain\0a\0domain\0b"), TAKT_E_INVALID);
-    cr_expect_eq(WANT(relay, "\0\0bounded\0k"), TAKT_E_INVALID, "it bounds its waiters");
-    cr_expect_eq(WANT(relay, "\0\0a\0\0b\0\0c\0\0d\0"), TAKT_E_INVALID, "five levels");
+    cr_expect_eq(WANT(relay, "1/2", "\0\0domain\0k"), 0);
+    cr_expect_eq(WANT(relay, "1/2", "\0tenant\0domain\0k"), 0);
+    cr_expect_eq(WANT(relay, "1/2", "\0\0domain\0"), 0, "a limit without a key");
+    cr_expect_eq(WANT(relay, "1/4/2", "\0\0full\0k\0domain\0"), 0);
+    cr_expect_eq(WANT(relay, "1", "\0"), TAKT_E_INVALID, "no tenant");
+    cr_expect_eq(WANT(relay, "1", "\0\0"), TAKT_E_INVALID);
+    cr_expect_eq(WANT(relay, "1/2", "\0\0domain"), TAKT_E_INVALID, "no key");
+    cr_expect_eq(WANT(relay, "1/2/2", "\0\0domain\0k\0"), TAKT_E_INVALID);
+    cr_expect_eq(WANT(relay, "1/2", "\0\0other\0k"), TAKT_E_INVALID, "another limit");
+    cr_expect_eq(WANT(relay, "1/1", "\0\0smtp\0k"), TAKT_E_INVALID, "within itself");
+    cr_expect_eq(WANT(relay, "1/2/2", "\0\0domain\0a\0domain\0b"), TAKT_E_INVALID);
+    cr_expect_eq(WANT(relay, "1/3", "\0\0bounded\0k"), TAKT_E_INVALID, "it bounds its waiters");
+    cr_expect_eq(WANT(relay, "1/2/2/2/2", "\0\0a\0\0b\0\0c\0\0d\0"), TAKT_E_INVALID, "five levels");
+    cr_expect_eq(WANT(relay, "1", "\0\0domain\0k"), TAKT_E_INVALID, "one level without an id");
+    cr_expect_eq(WANT(relay, "1/2", "k"), TAKT_E_INVALID, "one more id than levels");
+    cr_expect_eq(WANT(relay, "1/2/4", "\0\0full\0k\0domain\0"), TAKT_E_INVALID, "another order");
+    cr_expect_eq(WANT(relay, "1/5", "\0\0domain\0k"), TAKT_E_INVALID, "an unknown id");
+    cr_expect_eq(WANT(relay, "1/2/", "\0\0domain\0k"), TAKT_E_INVALID);
+    cr_expect_eq(WANT(relay, "1 2", "\0\0domain\0k"), TAKT_E_INVALID);
     takt_relay_close(relay);
     close_all();
 }

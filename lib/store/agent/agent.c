@@ -130,8 +130,7 @@ static void become_ready(takt_agent_store *store)
 {
     store->connections++;
     store->state = TAKT_AGENT_READY;
-    store->limits.count = 0;
-    store->limits.last_id = 0;
+    takt_agent_store_forget_limits(store);
     store->seen_index = 0;
     if (!store->closing && store->options.on_connection != NULL)
         store->options.on_connection(store->options.data, 0, 0);
@@ -203,7 +202,8 @@ static void closed_one(takt_agent_store *store)
     if (--store->left > 0)
         return;
     free_desks(store);
-    free(store->limits.all);
+    takt_agent_store_forget_limits(store);
+    takt_table_close(&store->limits);
     free(store);
     if (closed != NULL)
         closed(data);
@@ -255,10 +255,11 @@ static int agent_open(takt_store **store, uv_loop_t *loop, const char *rest,
     if (opened == NULL)
         return takt_fail(error, TAKT_E_NOMEM, "no memory for a store");
     code = takt_agent_url_parse(&opened->url, rest, error);
-    if (code == 0 && takt_table_init(&opened->desks, uv_hrtime()) < 0)
+    if (code == 0 && (takt_table_init(&opened->desks, uv_hrtime()) < 0 ||
+                      takt_table_init(&opened->limits, uv_hrtime()) < 0))
         code = takt_fail(error, TAKT_E_NOMEM, "no memory for a store");
     if (code < 0)
-        goto free_store;
+        goto close_tables;
     opened->store.kind = &takt_store_agent;
     opened->store.nests = true; /* until the agent says that it does not */
     opened->store.relays = true;
@@ -281,7 +282,7 @@ static int agent_open(takt_store **store, uv_loop_t *loop, const char *rest,
                                                     &connection_events, opened);
     if (opened->connection == NULL) {
         code = takt_fail(error, TAKT_E_NOMEM, "no memory for a store");
-        goto close_desks;
+        goto close_tables;
     }
     uv_timer_init(loop, &opened->timer);
     uv_idle_init(loop, &opened->jobs.turn);
@@ -289,9 +290,9 @@ static int agent_open(takt_store **store, uv_loop_t *loop, const char *rest,
     *store = &opened->store;
     return 0;
 
-close_desks:
+close_tables:
+    takt_table_close(&opened->limits);
     takt_table_close(&opened->desks);
-free_store:
     free(opened);
     return code;
 }

@@ -17,11 +17,12 @@
 
 typedef struct takt_agent_store takt_agent_store;
 
-/* The numbers of a limit, as this connection has stated them to the agent. */
+/* A limit with numbers that this connection has stated to the agent. */
 typedef struct takt_agent_limit {
-    char name[TAKT_NAME_SIZE_MAX + 1];
+    takt_entry entry; /* its key: the limit's name, a NUL, the numbers as a text */
     takt_numbers numbers;
     int64_t id;
+    char key[];
 } takt_agent_limit;
 
 /* A call that the store has. */
@@ -40,13 +41,6 @@ typedef struct takt_agent_clock {
     int64_t offset_us;       /* local clock - the agent's, no more than it is */
     int64_t store_offset_us; /* local clock - the store's, no less than it is */
 } takt_agent_clock;
-
-/* Of ask.c: what this connection has stated. */
-typedef struct takt_agent_limits_stated {
-    takt_agent_limit *all;
-    int count, room;
-    int64_t last_id;
-} takt_agent_limits_stated;
 
 /* Of jobs.c. */
 typedef struct takt_agent_jobs {
@@ -74,7 +68,7 @@ struct takt_agent_store {
 
     takt_agent_clock clock;
     takt_table desks;
-    takt_agent_limits_stated limits;
+    takt_table limits;  /* that this connection has stated: their ids are 1 to their number */
     int64_t numbers;    /* the last number of a question */
     int64_t seen_index; /* of the last slot that arrived */
 
@@ -93,6 +87,9 @@ void takt_agent_store_ask(takt_agent_store *store, takt_agent_job *job);
 
 /* Handles what the agent sends.  True: it has answered OPEN. */
 bool takt_agent_store_hear(takt_agent_store *store, const takt_reply *reply);
+
+/* Another connection has stated no limits yet. */
+void takt_agent_store_forget_limits(takt_agent_store *store);
 
 /* The agent is gone: the clients of all desks claim again, so that they learn of it. */
 void takt_agent_store_forget(takt_agent_store *store);

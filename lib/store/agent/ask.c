@@ -12,6 +12,7 @@
 #include "store/policy_record.h"
 
 #define NUMBERS_SIZE 4096 /* the numbers of a statement or a question */
+#define IDS_SIZE     (TAKT_LEVELS_MAX * 21)
 
 static int64_t local_now(void)
 {
@@ -45,61 +46,92 @@ static takt_relay_desk *desk_of(takt_agent_store *store, const takt_store_call *
     return desk;
 }
 
-static takt_agent_limit *known_limit(takt_agent_store *store, const char *name)
+/* The limit of that key, after it was stated to the agent.  NULL: no memory. */
+static const takt_agent_limit *new_limit(takt_agent_store *store, const takt_numbers *numbers,
+                                         const char *key, size_t size)
 {
-    for (int i = 0; i < store->limits.count; i++)
-        if (strcmp(store->limits.all[i].name, name) == 0)
-            return &store->limits.all[i];
-    return NULL;
-}
+    char id[24];
+    const char *words[] = {"RELAY", "LIMIT", id, key, key + strlen(key) + 1};
+    takt_agent_limit *limit = calloc(1, sizeof *limit + size + 1);
 
-static takt_agent_limit *new_limit(takt_agent_store *store, const char *name)
-{
-    takt_agent_limit *limit;
-
-    if (store->limits.count == store->limits.room) {
-        int room = store->limits.room > 0 ? 2 * store->limits.room : 8;
-        takt_agent_limit *grown = realloc(store->limits.all, (size_t)room * sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        store->limits.all = grown;
-        store->limits.room = room;
+    if (limit == NULL)
+        return NULL;
+    memcpy(limit->key, key, size);
+    limit->entry.key = limit->key;
+    limit->entry.size = size;
+    memcpy(&limit->numbers, numbers, sizeof limit->numbers);
+    limit->id = (int64_t)store->limits.count + 1;
+    snprintf(id, sizeof id, "%lld", (long long)limit->id);
+    if (!send_words(store, 5, words, -1, 0)) {
+        free(limit);
+        return NULL;
     }
-    limit = &store->limits.all[store->limits.count++];
-    memset(limit, 0, sizeof *limit);
-    memcpy(limit->name, name, strlen(name) + 1);
+    takt_table_add(&store->limits, &limit->entry);
     return limit;
 }
 
-/* The id of a limit with those numbers, after they were stated to the agent; 0: no memory. */
-static int64_t tell_limit(takt_agent_store *store, const char *name, const takt_numbers *numbers)
+/* The limit with those numbers, after they were stated to the agent; `last` (may be NULL) may be
+ * it.  NULL: no memory. */
+static const takt_agent_limit *tell_limit(takt_agent_store *store, const takt_agent_limit *last,
+                                          const char *name, const takt_numbers *numbers)
 {
-    char id[24], text[TAKT_RELAY_TEXT_SIZE + 1];
-    const char *words[] = {"RELAY", "LIMIT", id, name, text};
-    takt_agent_limit *limit = known_limit(store, name);
+    char key[TAKT_NAME_SIZE_MAX + 1 + TAKT_RELAY_TEXT_SIZE + 1];
+    size_t size = strlen(name) + 1;
+    takt_entry *entry;
 
-    if (limit != NULL && memcmp(&limit->numbers, numbers, sizeof limit->numbers) == 0)
-        return limit->id;
-    if (limit == NULL)
-        limit = new_limit(store, name);
-    if (limit == NULL)
-        return 0;
-    memcpy(&limit->numbers, numbers, sizeof limit->numbers);
-    limit->id = ++store->limits.last_id;
-    snprintf(id, sizeof id, "%lld", (long long)limit->id);
-    text[takt_relay_write_numbers(numbers, text)] = '\0';
-    return send_words(store, 5, words, -1, 0) ? limit->id : 0;
+    if (last != NULL && memcmp(&last->numbers, numbers, sizeof last->numbers) == 0)
+        return last;
+    memcpy(key, name, size);
+    size += takt_relay_write_numbers(numbers, key + size);
+    key[size] = '\0';
+    entry = takt_table_find(&store->limits, key, size);
+    return entry != NULL ? TAKT_HOLDER(entry, takt_agent_limit, entry)
+                         : new_limit(store, numbers, key, size);
 }
 
-/* The ids of the call's limit and its inner limits, after they were stated to the agent.  False: no
- * memory. */
+/* The call's limit and its inner limits, after they were stated to the agent; `limits` has the
+ * last ones.  False: no memory. */
 static bool tell_limits(takt_agent_store *store, const takt_store_call *call,
-                        int64_t ids[TAKT_LEVELS_MAX])
+                        const takt_agent_limit *limits[TAKT_LEVELS_MAX])
 {
-    ids[0] = tell_limit(store, call->limit->name, call->numbers);
-    for (int i = 0; i < call->inner_count && ids[i] != 0; i++)
-        ids[i + 1] = tell_limit(store, call->inner[i].limit->name, call->inner[i].numbers);
-    return ids[call->inner_count] != 0;
+    limits[0] = tell_limit(store, limits[0], call->limit->name, call->numbers);
+    for (int i = 0; i < call->inner_count && limits[i] != NULL; i++)
+        limits[i + 1] =
+            tell_limit(store, limits[i + 1], call->inner[i].limit->name, call->inner[i].numbers);
+    return limits[call->inner_count] != NULL;
+}
+
+/* The limit with any of its numbers; NULL: none was stated. */
+static const takt_agent_limit *limit_named(const takt_agent_store *store, const char *name)
+{
+    for (size_t i = 0; i < store->limits.used; i++)
+        for (takt_entry *entry = store->limits.buckets[i]; entry != NULL; entry = entry->next)
+            if (strcmp(entry->key, name) == 0)
+                return TAKT_HOLDER(entry, takt_agent_limit, entry);
+    return NULL;
+}
+
+void takt_agent_store_forget_limits(takt_agent_store *store)
+{
+    takt_entry *entry;
+
+    while ((entry = takt_table_any(&store->limits)) != NULL) {
+        takt_table_remove(&store->limits, entry);
+        free(TAKT_HOLDER(entry, takt_agent_limit, entry));
+    }
+}
+
+/* The word ID of a statement. */
+static void write_ids(char ids[IDS_SIZE], const takt_agent_limit *const *limits)
+{
+    takt_writer writer = {ids, ids + IDS_SIZE - 1, false};
+
+    for (int i = 0; i < TAKT_LEVELS_MAX && limits[i] != NULL; i++) {
+        if (i > 0)
+            takt_write_char(&writer, '/');
+        takt_write_int(&writer, limits[i]->id);
+    }
+    *writer.at = '\0';
 }
 
 /* ---- claims -------------------------------------------------------------------------- */
@@ -130,13 +162,13 @@ static void award(takt_agent_store *store, takt_relay_desk *desk, takt_agent_job
 
 static bool send_statement(takt_agent_store *store, takt_relay_desk *desk, bool asks)
 {
-    char id[24], text[NUMBERS_SIZE];
+    char ids[IDS_SIZE], text[NUMBERS_SIZE];
     size_t size;
-    const char *words[] = {"RELAY", "WANT", id, takt_relay_desk_word(desk, &size), text};
+    const char *words[] = {"RELAY", "WANT", ids, takt_relay_desk_word(desk, &size), text};
     takt_writer writer = {text, text + sizeof text - 1, false};
 
     desk->seq++;
-    snprintf(id, sizeof id, "%lld", (long long)desk->ids[0]);
+    write_ids(ids, desk->limits);
     takt_relay_write(&writer, asks ? desk->seq : 0);
     takt_relay_write(&writer, store->seen_index);
     takt_relay_write(&writer, desk->holding);
@@ -154,15 +186,16 @@ static bool send_statement(takt_agent_store *store, takt_relay_desk *desk, bool 
 static bool state(takt_agent_store *store, takt_relay_desk *desk, const takt_store_call *call,
                   bool *asks)
 {
-    int64_t ids[TAKT_LEVELS_MAX] = {0};
+    const takt_agent_limit *limits[TAKT_LEVELS_MAX];
     bool news = takt_relay_desk_state(desk, call, local_now(), asks);
 
     if (!news && desk->want_count == 0)
         return true;
-    if (!tell_limits(store, call, ids))
+    memcpy(limits, desk->limits, sizeof limits);
+    if (!tell_limits(store, call, limits))
         return false;
-    news = news || memcmp(desk->ids, ids, sizeof ids) != 0;
-    memcpy(desk->ids, ids, sizeof ids);
+    news = news || memcmp(desk->limits, limits, sizeof limits) != 0;
+    memcpy(desk->limits, limits, sizeof limits);
     return !news || send_statement(store, desk, *asks);
 }
 
@@ -226,7 +259,7 @@ static bool ask_policy(takt_agent_store *store, const takt_agent_job *job)
 static bool ask_ledger(takt_agent_store *store, const takt_agent_job *job)
 {
     const takt_store_call *call = job->call;
-    int64_t limit = tell_limit(store, call->limit->name, call->numbers);
+    const takt_agent_limit *limit = tell_limit(store, NULL, call->limit->name, call->numbers);
     char number[24], id[24], text[320];
     bool for_queue = call->queue != NULL; /* whose name has the tenant as well */
     size_t before = strlen(call->limit->name) + 1;
@@ -237,7 +270,7 @@ static bool ask_ledger(takt_agent_store *store, const takt_agent_job *job)
     takt_writer writer = {text, text + sizeof text - 1, false};
 
     snprintf(number, sizeof number, "%lld", (long long)job->number);
-    snprintf(id, sizeof id, "%lld", (long long)limit);
+    snprintf(id, sizeof id, "%lld", limit != NULL ? (long long)limit->id : 0);
     takt_relay_write(&writer, call->op);
     takt_relay_write_amounts(&writer, call->cost, call->more);
     takt_relay_write(&writer, call->for_us);
@@ -245,7 +278,7 @@ static bool ask_ledger(takt_agent_store *store, const takt_agent_job *job)
     takt_relay_write(&writer, call->requests);
     takt_relay_write_amounts(&writer, call->actual, call->actual_more);
     *writer.at = '\0';
-    return limit != 0 && !writer.full && send_words(store, 7, words, 4, size);
+    return limit != NULL && !writer.full && send_words(store, 7, words, 4, size);
 }
 
 void takt_agent_store_ask(takt_agent_store *store, takt_agent_job *job)
@@ -314,19 +347,28 @@ static bool hear_open(takt_agent_store *store, const message *said)
     return true;
 }
 
-/* The desk that a message names; NULL: it is of an older statement and there is nothing to say. */
-static takt_relay_desk *named_desk(takt_agent_store *store, const message *said)
+/* The name of the ledger that a message is about, with a NUL behind it.  Returns its size; 0: it is
+ * too long. */
+static size_t name_of(const message *said, char name[TAKT_RELAY_NAME_MAX + 1])
 {
     const char *limit = said->words[1]->text;
-    char name[TAKT_RELAY_NAME_MAX];
-    takt_entry *entry;
     size_t limit_size = strlen(limit), key_size = said->words[2]->size;
 
     if (limit_size > TAKT_NAME_SIZE_MAX || key_size > TAKT_RELAY_KEY_MAX)
-        return NULL;
+        return 0;
     memcpy(name, limit, limit_size + 1);
     memcpy(name + limit_size + 1, said->words[2]->text, key_size);
-    entry = takt_table_find(&store->desks, name, limit_size + 1 + key_size);
+    name[limit_size + 1 + key_size] = '\0';
+    return limit_size + 1 + key_size;
+}
+
+/* The desk that a message names; NULL: it is of an older statement and there is nothing to say. */
+static takt_relay_desk *named_desk(takt_agent_store *store, const message *said)
+{
+    char name[TAKT_RELAY_NAME_MAX + 1];
+    size_t size = name_of(said, name);
+    takt_entry *entry = takt_table_find(&store->desks, name, size);
+
     return entry != NULL ? TAKT_HOLDER(entry, takt_relay_desk, entry) : NULL;
 }
 
@@ -360,13 +402,20 @@ static bool hear_slots(takt_relay_desk *desk, takt_reader *reader)
  * agent holds their permits until it knows that this program does not. */
 static bool send_back(takt_agent_store *store, const message *said)
 {
-    char id[24], text[80];
-    const takt_agent_limit *limit = known_limit(store, said->words[1]->text);
-    const char *words[] = {"RELAY", "WANT", id, said->words[2]->text, text};
+    char ids[IDS_SIZE], text[80], name[TAKT_RELAY_NAME_MAX + 1];
+    const takt_agent_limit *limits[TAKT_LEVELS_MAX] = {NULL};
+    const char *words[] = {"RELAY", "WANT", ids, said->words[2]->text, text};
+    takt_relay_parts parts;
+    size_t size = name_of(said, name);
 
-    if (limit == NULL)
+    if (size == 0 || !takt_relay_read_name(&parts, name, size))
         return true;
-    snprintf(id, sizeof id, "%lld", (long long)limit->id);
+    for (int i = 0; i <= parts.inner_count; i++) {
+        limits[i] = limit_named(store, i == 0 ? name : parts.inner[i - 1].limit);
+        if (limits[i] == NULL)
+            return true;
+    }
+    write_ids(ids, limits);
     snprintf(text, sizeof text, "0 %lld 0 0 ", (long long)store->seen_index);
     return send_words(store, 5, words, 3, said->words[2]->size);
 }

@@ -34,7 +34,7 @@ void takt_relay_desk_renew(takt_relay_desk *desk, int connection)
         return;
     desk->lost |= desk->holding > 0;
     desk->connection = connection;
-    memset(desk->ids, 0, sizeof desk->ids);
+    memset(desk->limits, 0, sizeof desk->limits);
     desk->holding = desk->refused = desk->next_slot_us = 0;
     desk->leased_until_us = desk->heard_us = 0;
     desk->want_count = desk->slot_count = desk->failed = 0;

@@ -15,8 +15,8 @@
 
 typedef struct takt_relay_desk {
     takt_entry entry; /* its key: the name of the client's queue (takt_registry_named) */
-    /* Of the limit's numbers at the agent, and of its inner limits'; 0: not stated yet. */
-    int64_t ids[TAKT_LEVELS_MAX];
+    /* The limits as they were stated on this connection, the outermost first; NULL: not yet. */
+    const struct takt_agent_limit *limits[TAKT_LEVELS_MAX];
     int connection;            /* the number of the connection of the last statement */
     takt_store_call *claiming; /* a claim that waits for the agent's report; NULL: none */
     int64_t seq;               /* of the last statement */

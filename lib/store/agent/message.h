@@ -11,13 +11,17 @@
  *
  *     RELAY OPEN VERSION NAMESPACE
  *     RELAY LIMIT ID NAME NUMBERS         the numbers of a limit, under an id of this connection.
- *                                         An inner limit of KEY has those stated last for its name
+ *                                         A limit has an id for each of its numbers: keys may have
+ *                                         other ones (overrides)
  *     RELAY WANT ID KEY "SEQ SEEN HOLDING WEIGHT [COUNT COST PRIORITY]..."
  *                                         the waiters without a slot, and the permits held: a
  *                                         situation, as in a claim.  SEQ above 0 asks for a report
  *                                         when the store has counted the waiters.  SEEN is the
  *                                         highest slot's index that has arrived.  WEIGHT is the
- *                                         tenant's, if any wait; 0: the limit has no tenants
+ *                                         tenant's, if any wait; 0: the limit has no tenants.
+ *                                         ID of nested work names the outermost limit, and after
+ *                                         slashes the inner ones as KEY does (3/5).  If none wait
+ *                                         and no permit is held, the ids say only the names
  *     RELAY CALL NUMBER ID KEY "OP COST FOR SLOT REQUESTS ACTUAL" REASON
  *     RELAY POLICY NUMBER "VERSION AT"    reads the stored policy
  *     RELAY APPLY NUMBER "VERSION AT" CHANGE TEXT
