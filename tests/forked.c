@@ -39,6 +39,7 @@ static struct {
     const struct criterion_test_extra_data *suite;
     void *param; /* of a parameterized test */
     jmp_buf end;
+    bool needs_teardown; /* its main part has begun */
     bool failed, skipped;
 } self;
 
@@ -165,8 +166,7 @@ void criterion_internal_test_setup(void)
 
 void criterion_internal_test_main(void (*function)(void))
 {
-    if (setjmp(self.end))
-        return;
+    self.needs_teardown = true;
     if (self.test->data->kind_ == CR_TEST_PARAMETERIZED)
         ((void (*)(void *))function)(self.param);
     else
@@ -175,6 +175,7 @@ void criterion_internal_test_main(void (*function)(void))
 
 void criterion_internal_test_teardown(void)
 {
+    self.needs_teardown = false;
     if (self.test->data->fini)
         self.test->data->fini();
     if (self.suite && self.suite->fini)
@@ -191,6 +192,13 @@ static const struct criterion_test_extra_data *suite_of(const struct criterion_t
     return NULL;
 }
 
+static bool is_disabled(const struct criterion_test *test)
+{
+    const struct criterion_test_extra_data *suite = suite_of(test);
+
+    return test->data->disabled || (suite && suite->disabled);
+}
+
 /* Ends a test that takes longer than it or its suite may, if one of them says so. */
 static void limit_time(void)
 {
@@ -198,7 +206,8 @@ static void limit_time(void)
 
     if (seconds == 0 && self.suite)
         seconds = self.suite->timeout;
-    alarm((unsigned)seconds);
+    unsigned whole = (unsigned)seconds;
+    alarm(whole + (whole < seconds)); /* alarm(0) would be no limit */
 }
 
 static void run(const struct criterion_test *test, void *param)
@@ -207,7 +216,12 @@ static void run(const struct criterion_test *test, void *param)
     self.suite = suite_of(test);
     self.param = param;
     limit_time();
-    test->test();
+    /* A failed assert ends the test wherever it is.  Once the main part has begun, the teardown
+     * still follows. */
+    if (setjmp(self.end) == 0)
+        test->test();
+    else if (self.needs_teardown)
+        criterion_internal_test_teardown();
     exit(self.failed ? EXIT_FAILURE : self.skipped ? SKIPPED : EXIT_SUCCESS);
 }
 
@@ -258,7 +272,7 @@ int main(int argc, char **argv)
     setvbuf(report, NULL, _IOLBF, BUFSIZ);
     for (struct criterion_test **at = __start_cr_tst; at < __stop_cr_tst; at++) {
         const struct criterion_test *test = *at;
-        if (!test || test->data->disabled || !is_chosen(test, argv + 1))
+        if (!test || is_disabled(test) || !is_chosen(test, argv + 1))
             continue;
         bool many = test->data->kind_ == CR_TEST_PARAMETERIZED;
         struct criterion_test_params params = {.length = 1};
