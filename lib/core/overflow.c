@@ -225,8 +225,10 @@ bool takt_overflow_is_near(const takt_ledger *ledger)
 {
     for (int i = 0; i < ledger->inner_count; i++) {
         int64_t waiting, workers;
+        if (!is_bounded(ledger->inner[i]))
+            continue;
         takt_line_count(ledger->inner[i], &waiting, &workers);
-        if (is_bounded(ledger->inner[i]) && waiting > ledger->inner[i]->numbers->max_waiting / 2)
+        if (waiting > ledger->inner[i]->numbers->max_waiting / 2)
             return true;
     }
     return false;

@@ -37,8 +37,8 @@ int64_t takt_claims_at(const takt_queue *queue, int64_t now_us);
 
 /* When to claim because of waiters that no award has counted, if a line may be full: it was more
  * than half full at the last answer.  The claim comes at once, so that excess waiters are refused
- * soon, but no sooner than the first in line may claim.  A parked queue would claim much later: it does
- * so at its keepalive. */
+ * soon, but no sooner than the first in line may claim.  A parked queue would claim much later: it
+ * does so at its keepalive. */
 int64_t takt_claims_newcomers_at(const takt_queue *queue, int64_t now_us);
 
 /* Takes out the next queue that claims and fills in its claim; NULL: no more.  Its answer must come

@@ -210,6 +210,7 @@ void takt_relay_desk_award(takt_relay_desk *desk, takt_store_call *call, int64_t
     award->reuses = 0;
     award->wake_count = 0;
     award->news = award->taken = award->parked = award->uncontended = award->stale = false;
+    award->crowded = award->unlisted = false;
     award->outdated = desk->outdated && desk->newer.revision >= call->numbers->revision;
     if (award->outdated)
         award->newer = desk->newer;
