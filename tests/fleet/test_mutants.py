@@ -452,7 +452,7 @@ MUTANTS = [
      'tenant->tag + tokens * TAKT_TENANT_STEP / tenant->weight',
      'tenant->tag + tokens * TAKT_TENANT_STEP'),
     ('the tenant with the highest tag goes first', 'core/tenants.c',
-     'return left < right || (left == right && a > b);',
+     'return left < right || (left == right && a < b);',
      'return left > right || (left == right && a > b);'),
     ('nothing is left to tenants that go before', 'core/tenants.c',
      'own = left_to(ledger, tenant, mine->tag, unit, total, weights);',

@@ -3,7 +3,7 @@
 Thousands of seeds of fleet/promises, in as many processes as there are processors. A seed that fails is told with the
 last events before it; `promises --seed N` takes the same course again.
 
-The first SEEDS notice each fault of test_mutants.py, whose rarest needs the 1,280th. $FUZZ_SECONDS, as in `make fuzz`:
+The first SEEDS notice each fault of test_mutants.py, whose rarest needs the 783rd. $FUZZ_SECONDS, as in `make fuzz`:
 for so many seconds seeds that nobody may have tried yet.
 
 Usage: test_promises.py [SEEDS]; $TAKT_BUILD has the program.
