@@ -9,9 +9,9 @@
 #include <takt/stored_policy.h>
 
 #include "commands.h"
-#include "json.h"
+#include "common/json.h"
 #include "kit/message.h"
-#include "session.h"
+#include "common/session.h"
 
 enum { KEY_DRY_RUN = 0x200 };
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "commands.h"
-#include "json.h"
+#include "common/json.h"
 #include "kit/message.h"
-#include "session.h"
+#include "common/session.h"
 
 static error_t parse(int key, char *word, struct argp_state *state)
 {

@@ -5,7 +5,7 @@
 #ifndef TAKT_CLI_COMMANDS_H
 #define TAKT_CLI_COMMANDS_H
 
-#include "options.h"
+#include "common/options.h"
 
 int takt_cli_run(int argc, char **argv, takt_cli_settings *settings);
 int takt_cli_map(int argc, char **argv, takt_cli_settings *settings);

@@ -9,9 +9,9 @@
 #include <takt/doctor.h>
 
 #include "commands.h"
-#include "json.h"
+#include "common/json.h"
 #include "kit/message.h"
-#include "session.h"
+#include "common/session.h"
 
 enum { KEY_LOAD_SCRIPTS = 0x200, KEY_TIMEOUT };
 

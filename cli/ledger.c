@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "commands.h"
-#include "json.h"
+#include "common/json.h"
 #include "kit/message.h"
 #include "kit/wall_clock.h"
-#include "session.h"
-#include "standing.h"
-#include "top.h"
+#include "common/session.h"
+#include "common/standing.h"
+#include "top/top.h"
 
 typedef enum operation_kind { PEEK, BLOCK, PENALIZE, UNBLOCK, RESET } operation_kind;
 

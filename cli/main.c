@@ -13,7 +13,7 @@
 #include "commands.h"
 #include "kit/message.h"
 #include "kit/standard_files.h"
-#include "options.h"
+#include "common/options.h"
 #include "program.h"
 
 static const takt_cli_command commands[] = {

@@ -8,10 +8,10 @@
 #include <takt/stored_policy.h>
 
 #include "commands.h"
-#include "json.h"
+#include "common/json.h"
 #include "kit/message.h"
 #include "kit/wall_clock.h"
-#include "session.h"
+#include "common/session.h"
 
 enum { KEY_HISTORY = 0x200, KEY_TEXT };
 

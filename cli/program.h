@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "options.h"
+#include "common/options.h"
 
 #define TAKT_CLI_PROGRAM_SIZE 80 /* bytes of the NAME of a program */
 

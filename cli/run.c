@@ -28,9 +28,9 @@
 #include "kit/signals.h"
 #include "kit/terminal.h"
 #include "kit/wait_notice.h"
-#include "page.h"
-#include "session.h"
-#include "shadow.h"
+#include "common/page.h"
+#include "common/session.h"
+#include "common/shadow.h"
 
 enum { KEY_MAX_WAIT = 0x200, KEY_TRY };
 

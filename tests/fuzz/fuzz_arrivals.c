@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sysexits.h>
 
-#include "cli/simulate.h"
+#include "simulate/simulate.h"
 
 #define SECOND  INT64_C(1000000)
 #define TRACKED 256

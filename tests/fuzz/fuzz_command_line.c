@@ -8,8 +8,8 @@
 #include <takt/policy.h>
 #include <takt/standing.h>
 
-#include "cli/options.h"
-#include "cli/simulate.h"
+#include "common/options.h"
+#include "simulate/simulate.h"
 #include "policy/limit_text.h"
 #include "refusal.h"
 

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <time.h>
 
-#include "cli/simulate.h"
+#include "simulate/simulate.h"
 #include "jobs/text/instant.h"
 #include "refusal.h"
 

@@ -1,8 +1,8 @@
 /*
  * Reports what limits in `mode: shadow` would have done, to a person or to a program.
  */
-#ifndef TAKT_CLI_SHADOW_H
-#define TAKT_CLI_SHADOW_H
+#ifndef TAKT_CLI_COMMON_SHADOW_H
+#define TAKT_CLI_COMMON_SHADOW_H
 
 #include <takt/takt.h>
 

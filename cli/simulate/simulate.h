@@ -8,7 +8,7 @@
 
 #include <takt/simulate.h>
 
-#include "options.h"
+#include "common/options.h"
 
 #define TAKT_CLI_COMPARED_MAX 16
 #define TAKT_CLI_DECIMAL_SIZE 32 /* seconds as text, with NUL */

@@ -14,7 +14,7 @@
 #include "kit/terminal.h"
 #include "kit/wait_notice.h"
 #include "kit/wall_clock.h"
-#include "page.h"
+#include "common/page.h"
 
 #define REDRAW_MS     250
 #define LINE_MS       5000

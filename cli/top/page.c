@@ -5,7 +5,7 @@
 
 #include "kit/message.h"
 #include "kit/wall_clock.h"
-#include "page.h"
+#include "common/page.h"
 #include "top.h"
 
 #define HOME "\033[H"

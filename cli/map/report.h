@@ -10,7 +10,7 @@
 
 #include "kit/lines.h"
 #include "progress.h"
-#include "shadow.h"
+#include "common/shadow.h"
 
 /* Linux passes words of up to 128 KiB to a command, including the NUL. */
 #define TAKT_CLI_MAP_LINE_MAX (128 * 1024 - 1)

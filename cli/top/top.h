@@ -12,16 +12,16 @@
 #include <takt/takt.h>
 #include <uv.h>
 
-#include "options.h"
-#include "page.h"
-#include "session.h"
+#include "common/options.h"
+#include "common/page.h"
+#include "common/session.h"
 
 #define TAKT_CLI_TOP_SAMPLES    64
 #define TAKT_CLI_TOP_HISTORY    30
 #define TAKT_CLI_TOP_STRETCH_US INT64_C(10000000)
 #define TAKT_CLI_TOP_LINE       512 /* bytes of an answer that a person can type */
 
-/* ---- top_rows.c ------------------------------------------------------------------------------ */
+/* ---- rows.c ---------------------------------------------------------------------------------- */
 
 typedef struct takt_cli_rows takt_cli_rows;
 
@@ -91,7 +91,7 @@ int64_t takt_cli_rows_latency(const takt_cli_rows *rows);
 
 void takt_cli_rows_free(takt_cli_rows *rows);
 
-/* ---- top_text.c ------------------------------------------------------------------------------ */
+/* ---- text.c ---------------------------------------------------------------------------------- */
 
 #define TAKT_CLI_CELL_SIZE 64
 
@@ -103,7 +103,7 @@ const char *takt_cli_short_quota(int64_t tokens, int64_t period_us, char text[TA
 /* The store's URL without secrets. */
 const char *takt_cli_store_shown(const char *url, char *text, size_t size);
 
-/* ---- top_page.c ------------------------------------------------------------------------------ */
+/* ---- page.c ---------------------------------------------------------------------------------- */
 
 /* What the screen shows. */
 typedef struct takt_cli_view {
@@ -126,7 +126,7 @@ void takt_cli_page_draw(takt_cli_view *view, const takt_cli_rows *rows, FILE *fi
 /* The number of rows on such a screen. */
 size_t takt_cli_page_rows(int lines);
 
-/* ---- top_tenants.c --------------------------------------------------------------------------- */
+/* ---- tenants.c ------------------------------------------------------------------------------- */
 
 void takt_cli_tenants_titles(takt_cli_page *page);
 
@@ -134,7 +134,7 @@ void takt_cli_tenants_titles(takt_cli_page *page);
  * first. */
 void takt_cli_tenants_draw(takt_cli_page *page, const takt_cli_row *row, int lines);
 
-/* ---- top_table.c ----------------------------------------------------------------------------- */
+/* ---- table.c --------------------------------------------------------------------------------- */
 
 /* The used part of the quota, in hundredths; -1: unknown. */
 int takt_cli_table_percent(const takt_cli_row *row);
@@ -166,7 +166,7 @@ void takt_cli_table_print_json(const takt_cli_rows *rows);
 /* `takt peek` without a limit: one look at everything that `takt top` would list. */
 int takt_cli_top_print_all(takt_cli_settings *settings);
 
-/* ---- top_keys.c ------------------------------------------------------------------------------ */
+/* ---- keys.c ---------------------------------------------------------------------------------- */
 
 typedef enum takt_cli_key {
     KEY_CHARACTER, /* a byte of a character */
@@ -193,7 +193,7 @@ void takt_cli_keys_feed(takt_cli_keys *keys, char byte,
 void takt_cli_keys_pause(takt_cli_keys *keys,
                          void (*pressed)(void *data, takt_cli_key key, char byte), void *data);
 
-/* ---- top_screen.c ---------------------------------------------------------------------------- */
+/* ---- screen.c -------------------------------------------------------------------------------- */
 
 /* The terminal, on a loop. Only one per process: a signal handler must find it. */
 typedef struct takt_cli_screen {
@@ -229,7 +229,7 @@ void takt_cli_screen_suspend(takt_cli_screen *screen);
 /* Restores the terminal. A second call is harmless. */
 void takt_cli_screen_close(takt_cli_screen *screen);
 
-/* ---- top_steer.c ----------------------------------------------------------------------------- */
+/* ---- steer.c --------------------------------------------------------------------------------- */
 
 /* What a key asks for, apart from changes of view and rows. */
 typedef enum takt_cli_act { ACT_NONE, ACT_END, ACT_SUSPEND } takt_cli_act;

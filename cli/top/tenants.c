@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "kit/message.h"
-#include "page.h"
-#include "standing.h"
+#include "common/page.h"
+#include "common/standing.h"
 #include "top.h"
 
 #define MARK    2

@@ -2,8 +2,8 @@
  * The progress of a map, on standard error: a bar that is redrawn on a terminal, otherwise a line
  * every few seconds.
  */
-#ifndef TAKT_CLI_PROGRESS_H
-#define TAKT_CLI_PROGRESS_H
+#ifndef TAKT_CLI_MAP_PROGRESS_H
+#define TAKT_CLI_MAP_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -10,7 +10,7 @@
 #include "commands.h"
 #include "kit/message.h"
 #include "kit/wall_clock.h"
-#include "session.h"
+#include "common/session.h"
 
 enum {
     KEY_LIMIT = 0x200,

@@ -1,8 +1,8 @@
 /*
  * The common options: policy and store, limits named ad hoc, LIMIT[:KEY].
  */
-#ifndef TAKT_CLI_OPTIONS_H
-#define TAKT_CLI_OPTIONS_H
+#ifndef TAKT_CLI_COMMON_OPTIONS_H
+#define TAKT_CLI_COMMON_OPTIONS_H
 
 #include <argp.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /*
- * top_watch.c: see top_watch.h.
+ * watch.c: see watch.h.
  */
-#include "top_watch.h"
+#include "watch.h"
 
 #include <stdlib.h>
 #include <string.h>

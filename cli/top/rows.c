@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "standing.h"
+#include "common/standing.h"
 #include "top.h"
 
 #define WINDOW_MIN_US INT64_C(5000000)

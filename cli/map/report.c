@@ -3,7 +3,7 @@
  * or, as JSON, for a program. A file that cannot be written ends the map, since somebody relies on
  * it.
  */
-#include "map_report.h"
+#include "report.h"
 
 #include <errno.h>
 #include <fcntl.h>

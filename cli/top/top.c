@@ -11,7 +11,7 @@
 #include "commands.h"
 #include "kit/message.h"
 #include "kit/signals.h"
-#include "top_watch.h"
+#include "watch.h"
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0};
 

@@ -6,8 +6,8 @@
 #define TAKT_CLI_MAP_JOBS_H
 
 #include "kit/process_group.h"
-#include "map_report.h"
-#include "session.h"
+#include "report.h"
+#include "common/session.h"
 
 #define TAKT_CLI_MAP_JOBS_MAX 4096
 

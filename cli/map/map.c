@@ -17,8 +17,8 @@
 #include "kit/signals.h"
 #include "kit/text.h"
 #include "kit/wait_notice.h"
-#include "map_jobs.h"
-#include "options.h"
+#include "jobs.h"
+#include "common/options.h"
 
 typedef struct mapping {
     takt_cli_settings *settings;

@@ -2,7 +2,7 @@
  * Each attempt takes a permit of its own. Each process leads a session of its own, so that Ctrl-C
  * at the terminal reaches only takt and the running jobs can finish.
  */
-#include "map_jobs.h"
+#include "jobs.h"
 
 #include <errno.h>
 #include <poll.h>

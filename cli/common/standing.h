@@ -1,8 +1,8 @@
 /*
  * The state of a limit: kept after its callback, and told.
  */
-#ifndef TAKT_CLI_STANDING_H
-#define TAKT_CLI_STANDING_H
+#ifndef TAKT_CLI_COMMON_STANDING_H
+#define TAKT_CLI_COMMON_STANDING_H
 
 #include <takt/takt.h>
 

@@ -4,7 +4,7 @@
 #ifndef TAKT_CLI_EXPORTER_H
 #define TAKT_CLI_EXPORTER_H
 
-#include "top_watch.h"
+#include "top/watch.h"
 
 /* The caller's to free, with its size; NULL: no memory. A limit whose last look failed has no
  * samples, so that nothing is reported that is not known. */

@@ -1,8 +1,8 @@
 /*
  * Text as JSON, for --json and for log records.
  */
-#ifndef TAKT_CLI_JSON_H
-#define TAKT_CLI_JSON_H
+#ifndef TAKT_CLI_COMMON_JSON_H
+#define TAKT_CLI_COMMON_JSON_H
 
 #include <stddef.h>
 #include <stdio.h>

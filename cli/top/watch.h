@@ -6,7 +6,7 @@
 #define TAKT_CLI_TOP_WATCH_H
 
 #include "top.h"
-#include "top_list.h"
+#include "list.h"
 
 typedef struct takt_cli_watch {
     /* set by the caller, with the callbacks of the session, the lister and the rows */

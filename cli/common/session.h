@@ -1,8 +1,8 @@
 /*
  * A client on a loop of its own, opened by the command line.
  */
-#ifndef TAKT_CLI_SESSION_H
-#define TAKT_CLI_SESSION_H
+#ifndef TAKT_CLI_COMMON_SESSION_H
+#define TAKT_CLI_COMMON_SESSION_H
 
 #include <stdbool.h>
 

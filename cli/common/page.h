@@ -1,8 +1,8 @@
 /*
  * Lines of a bounded width, for a terminal that is redrawn, or for a file.
  */
-#ifndef TAKT_CLI_PAGE_H
-#define TAKT_CLI_PAGE_H
+#ifndef TAKT_CLI_COMMON_PAGE_H
+#define TAKT_CLI_COMMON_PAGE_H
 
 #include <stdbool.h>
 #include <stdio.h>

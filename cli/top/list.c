@@ -2,7 +2,7 @@
  * What `takt top` and `takt peek` list without names: the limits and keys that have ledgers in the
  * store. A thread reads them, since reading waits for the store.
  */
-#include "top_list.h"
+#include "list.h"
 
 #include <stdio.h>
 #include <stdlib.h>

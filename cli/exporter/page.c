@@ -1,5 +1,5 @@
 /*
- * exporter_page.c: see exporter.h.
+ * page.c: see exporter.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "exporter.h"
 #include "kit/limit_metrics.h"
 #include "kit/openmetrics.h"
-#include "standing.h"
+#include "common/standing.h"
 
 static bool is_known(const takt_cli_row *row)
 {

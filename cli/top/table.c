@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
-#include "page.h"
-#include "standing.h"
+#include "common/json.h"
+#include "common/page.h"
+#include "common/standing.h"
 #include "top.h"
 
 #define WIDEST 100000 /* columns of output that is not a terminal */
