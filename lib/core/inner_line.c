@@ -28,16 +28,31 @@ void takt_inner_tidy(takt_ledger *ledger, int64_t now_us)
     }
 }
 
-void takt_inner_stand(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
+/* The worker has no places in that line. */
+static void leave(takt_ledger *inner, uint64_t worker)
+{
+    for (int at = inner->line_count - 1; at >= 0; at--)
+        if (inner->line[at].worker == worker)
+            takt_line_remove(inner, at);
+    takt_tenants_settle(inner);
+}
+
+bool takt_inner_stand(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                       const takt_place *told)
 {
+    bool listed = true;
+
     for (int i = 0; i < ledger->inner_count; i++) {
         takt_ledger *inner = ledger->inner[i];
         const char *tenant = i > 0 ? claim->tenant : NULL;
         bool foremost = true;
-        if (!has_turns(inner) ||
-            !takt_tenants_join(inner, now_us, claim, tenant, i > 0 ? claim->tenant_weight : 1))
+        if (!has_turns(inner))
             continue;
+        if (!takt_tenants_join(inner, now_us, claim, tenant, i > 0 ? claim->tenant_weight : 1)) {
+            leave(inner, claim->worker);
+            listed = listed && inner->numbers->max_waiting == 0;
+            continue;
+        }
         for (int priority = 0; priority < TAKT_PRIORITIES; priority++) {
             int at = takt_line_restate(inner, now_us, &told[priority]);
             if (at >= 0)
@@ -47,6 +62,7 @@ void takt_inner_stand(takt_ledger *ledger, int64_t now_us, const takt_claim *cla
         takt_tenants_assign(inner, claim, tenant);
         takt_tenants_settle(inner);
     }
+    return listed;
 }
 
 int takt_inner_index(const takt_ledger *inner, const takt_place *place)

@@ -35,8 +35,9 @@ void takt_inner_tidy(takt_ledger *ledger, int64_t now_us);
 int takt_inner_index(const takt_ledger *inner, const takt_place *place);
 
 /* The worker's places become what its claim says: `told` has one for each priority, which wants
- * nothing if the worker has no waiters of it. */
-void takt_inner_stand(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
+ * nothing if the worker has no waiters of it.  A line with too many tenants has no place for it.
+ * False: that line has a bound, which does not count these waiters. */
+bool takt_inner_stand(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                       const takt_place *told);
 
 /* The ledgers within an inner one give a place so many tokens and requests soon: in the line of the

@@ -125,8 +125,8 @@ typedef struct takt_award {
     bool parked;
     /* An inner limit has more waiters than half of its max_waiting: newcomers claim at once. */
     bool crowded;
-    /* Too many tenants wait: the waiters are in no line, so that no max_waiting has counted them.
-     */
+    /* Too many tenants wait: the waiters are in no line, or not in that of a limit with
+     * max_waiting, which has not counted them. */
     bool unlisted;
     /* a hint for the next claim: the store's shorter way, if it has one, would have been enough */
     bool uncontended;

@@ -290,7 +290,7 @@ static takt_place told_of(const takt_ledger *ledger, const takt_claim *claim, in
 }
 
 /* Updates the worker's places to what the claim says. */
-static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
+static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim, takt_award *award,
                     int64_t *parked_us)
 {
     takt_place told[TAKT_PRIORITIES];
@@ -304,7 +304,7 @@ static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim
     for (int i = 0; i < TAKT_PRIORITIES; i++)
         told[i] = told_of(ledger, claim, i, i == last ? takt_max(unlisted, 0) : 0);
     if (ledger->inner_count > 0)
-        takt_inner_stand(ledger, now_us, claim, told);
+        award->unlisted = !takt_inner_stand(ledger, now_us, claim, told);
     for (int i = 0; i < TAKT_PRIORITIES; i++) {
         int at = takt_line_restate(ledger, now_us, &told[i]);
         if (at >= 0 && !cap(ledger, now_us, &ledger->line[at], parked_us))
@@ -397,6 +397,18 @@ static void plan_all(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
     }
 }
 
+/* There is no space for the claim's tenant: it stands in no line, and claims again later. */
+static void stay_out(const takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
+                     takt_award *award)
+{
+    award->claim_again_at_us = now_us + TAKT_KEEPALIVE_US;
+    award->parked = claim->waiting > 0;
+    award->unlisted = true;
+    for (int at = 0; at < ledger->line_count; at++)
+        if (ledger->line[at].worker != claim->worker)
+            award->least_urgent = ledger->line[at].priority;
+}
+
 /* The first place in line that is not aside; line_count: none. */
 static int first_in_line(const takt_ledger *ledger)
 {
@@ -483,15 +495,12 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
                                                  : takt_holders_state(ledger, now_us, claim);
         if (claim->tenant || ledger->tenant_count > 0)
             stands = takt_tenants_join(ledger, now_us, claim, claim->tenant, claim->tenant_weight);
-        if (!stands) {
-            award->claim_again_at_us = now_us + TAKT_KEEPALIVE_US;
-            award->parked = claim->waiting > 0;
-            award->unlisted = true;
-        }
+        if (!stands)
+            stay_out(ledger, now_us, claim, award);
     }
     if (!award->stale && stands) {
         takt_amounts needed = need_of_head(ledger, claim), given;
-        restate(ledger, now_us, claim, &parked_us);
+        restate(ledger, now_us, claim, award, &parked_us);
         if (ledger->tenant_count > 0)
             takt_tenants_assign(ledger, claim, claim->tenant);
         award->taken = takt_offers_accept(ledger, now_us, claim);

@@ -185,17 +185,37 @@ static bool drop(takt_ledger *ledger, int level, const takt_claim *claim, int64_
     return others;
 }
 
+/* The claim's waiters in a line; -1: it has no place there. */
+static int64_t waiters_in(const takt_ledger *ledger, uint64_t worker)
+{
+    int64_t waiting = 0;
+    bool stands = false;
+
+    for (int i = 0; i < ledger->line_count; i++)
+        if (ledger->line[i].worker == worker) {
+            stands = true;
+            waiting += ledger->line[i].waiting;
+        }
+    return stands ? waiting : -1;
+}
+
 /* Applies the bound of one level. Returns what takt_overflow_apply does. */
 static bool apply(takt_ledger *ledger, int level, const takt_claim *claim, takt_award *award)
 {
     takt_ledger *full = level_of(ledger, level);
     bool oldest = full->numbers->when_full == TAKT_WHEN_FULL_DROP_OLDEST, others;
+    int64_t over = excess(full, award->now_us);
 
     if (full->numbers->when_full == TAKT_WHEN_FULL_REFUSE) {
-        refuse_newcomers(ledger, level, claim, excess(full, award->now_us), award);
+        /* Too many tenants: the claim's places in the innermost line stand for those here. */
+        if (level > 1 && award->unlisted && waiters_in(full, claim->worker) < 0) {
+            over += takt_max(waiters_in(ledger->inner[0], claim->worker), 0);
+            level = 1;
+        }
+        refuse_newcomers(ledger, level, claim, over, award);
         return false;
     }
-    others = drop(ledger, level, claim, excess(full, award->now_us), award);
+    others = drop(ledger, level, claim, over, award);
     return oldest && (others || level == 0);
 }
 

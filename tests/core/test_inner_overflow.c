@@ -40,7 +40,7 @@ static uint64_t name_of(uint64_t worker, int at)
 static void claim_with(int64_t at_us, uint64_t worker, int at, int priority, int64_t waiting,
                        int64_t newcomers)
 {
-    takt_ledger *levels[] = {&inner[at], &inner[DOMAIN]};
+    static takt_ledger *levels[2];
     takt_claim claim = {.worker = name_of(worker, at),
                         .client = worker,
                         .seq = ++b.seq,
@@ -52,6 +52,8 @@ static void claim_with(int64_t at_us, uint64_t worker, int at, int priority, int
 
     claim.wants[0] =
         (takt_want){.count = waiting, .latest_us = TAKT_NEVER, .cost = 1, .priority = priority};
+    levels[0] = &inner[at];
+    levels[1] = &inner[DOMAIN];
     b.ledger.inner = levels;
     b.ledger.inner_count = 2;
     send_claim(&b, at_us, &claim);
@@ -246,4 +248,49 @@ Test(inner_overflow, the_award_says_that_too_many_tenants_wait)
     cr_expect(b.award.unlisted);
     cr_expect_eq(b.award.refused, 0);
     cr_expect_eq(waiting_at(&inner[SECOND_ONE]), 0);
+}
+
+/* The domain's line can have no other tenant.  It does not count the waiters, who stay newcomers,
+ * but these alone may not exceed its bound either. */
+Test(inner_overflow, a_level_between_has_too_many_tenants)
+{
+    set_up(0, 4, TAKT_WHEN_FULL_REFUSE);
+    claim(0, 1, FIRST, 4);
+    cr_assert_eq(waiting_at(&inner[DOMAIN]), 3);
+    inner[DOMAIN].tenant_capacity = inner[DOMAIN].tenant_count;
+    claim(MS, 2, SECOND_ONE, 5);
+    cr_expect(b.award.unlisted);
+    cr_expect_eq(b.given, 1);
+    cr_expect_eq(b.award.refused, 3);
+    cr_expect_eq(waiting_at(&inner[SECOND_ONE]), 1);
+    cr_expect_eq(waiting_at(&inner[DOMAIN]), 3);
+    claim(2 * MS, 2, SECOND_ONE, 1);
+    cr_expect_eq(b.award.refused, 0);
+    claim(3 * MS, 1, FIRST, 0);
+    claim(4 * MS, 2, SECOND_ONE, 6);
+    cr_expect_not(b.award.unlisted);
+    cr_expect_eq(b.award.refused, 2);
+    cr_expect_eq(waiting_at(&inner[DOMAIN]), 4);
+}
+
+/* A place that stood there with one priority does not stay when another one finds no space. */
+Test(inner_overflow, a_claim_stands_in_a_line_with_all_its_priorities_or_none)
+{
+    takt_claim both = {.worker = name_of(1, FIRST),
+                       .client = 1,
+                       .waiting = 4,
+                       .newcomers = 4,
+                       .tenant = "first",
+                       .tenant_weight = 1,
+                       .want_count = 2,
+                       .wants = {{2, TAKT_NEVER, 1, 5, {{0}}}, {2, TAKT_NEVER, 1, 7, {{0}}}}};
+
+    set_up(0, 0, TAKT_WHEN_FULL_REFUSE);
+    claim(0, 1, FIRST, 4);
+    inner[DOMAIN].tenant_capacity = inner[DOMAIN].tenant_count;
+    both.seq = ++b.seq;
+    send_claim(&b, MS, &both);
+    cr_expect_not(b.award.unlisted, "the domain has no bound");
+    cr_expect_eq(waiting_at(&inner[DOMAIN]), 0);
+    cr_expect_eq(waiting_at(&inner[FIRST]), 4);
 }

@@ -142,6 +142,9 @@ Test(tenants, too_many_cannot_stand_in_line)
     cr_assert_eq(b.award.run_count, 0);
     cr_assert_eq(b.award.claim_again_at_us, NOW + 2000 + TAKT_KEEPALIVE_US);
     cr_assert_eq(b.ledger.line_count, TAKT_TENANTS_MAX);
+    cr_assert_eq(b.award.least_urgent, 5, "others wait");
+    say_of(2500, 1, "one more", 1, 7, 10);
+    cr_assert_eq(b.award.least_urgent, 5);
     say_of(3000, 1, "tenant 0", 1, 5, 0);
     say_of(4000, 9999, "one more", 1, 5, 10);
     cr_assert_eq(b.award.in_line, 1U << 5);

@@ -24,7 +24,7 @@
 #define STEPS      100000
 #define RUN_STEPS  250 /* then another world is drawn */
 #define AT_ONCE    50  /* calls in the pipeline */
-#define REPLY_MAX  (19 + 7 * TAKT_RUNS_MAX)
+#define REPLY_MAX  (19 + 7 * TAKT_RUNS_MAX + TAKT_TENANT_VALUES * TAKT_TENANTS_MAX)
 #define FIELDS_MAX (11 + REPLY_MAX + TAKT_MORE_MAX * TAKT_RUNS_MAX)
 
 static uint64_t run_seed;   /* of the world that is run */
@@ -300,6 +300,70 @@ static bool damage(agree_world *world, int ledger)
     default:
         return change_text(world, ledger);
     }
+}
+
+/* How often a part of that letter is in a text. */
+static int parts_of(const char *text, const char *letter)
+{
+    int count = 0;
+
+    for (const char *at = strstr(text, letter); at; at = strstr(at + 1, letter))
+        count++;
+    return count;
+}
+
+/* The least urgent of others: their tenants, in `names`, and what these have in line, in `line`.
+ * Those of an inner ledger are parked. Returns when the last one is taken for dead. */
+static int64_t tell_others(agree_world *world, bool inner, int first, int count, int64_t turn,
+                           char *names, char *line)
+{
+    int64_t latest_us = world->now_us;
+
+    for (int i = 0; i < count; i++) {
+        int64_t again_us =
+            world->now_us + takt_random_below(&world->random, inner ? 30000000 : 2000000);
+        names +=
+            sprintf(names, ";p9,1,%" PRId64 ",%" PRId64 ",other%d",
+                    i > 0 ? 0 : 1 + takt_random_below(&world->random, 1 << 22), world->now_us, i);
+        if (i == 0) /* it does not wait, but was given more than others */
+            continue;
+        line +=
+            sprintf(line, ";wf%d,1,9,%" PRId64 ",%d,1,%d,%" PRId64 ",%" PRId64 ",%s@%d,%" PRIx64, i,
+                    turn + i + 1, i % 3 + 1, i % 3 + 1, again_us, again_us + TAKT_SILENT_US,
+                    inner ? "af" : "f", first + i + 1, agree_world_worker(i % AGREE_WORKERS));
+        latest_us = takt_max(latest_us, again_us + TAKT_SILENT_US);
+    }
+    return latest_us;
+}
+
+/* Now and then others stand in line, so many that the ledger has no space for a further tenant, or
+ * for few. */
+static void fill(agree_world *world, int ledger)
+{
+    static char names[AGREE_TEXT_MAX], line[AGREE_TEXT_MAX];
+    static char head[AGREE_TEXT_MAX], held[AGREE_TEXT_MAX], tail[AGREE_TEXT_MAX];
+    record *ours = &records[ledger];
+    char *turn = strstr(ours->text, ";t"), *tenants = strstr(ours->text, ";p"), *end;
+    const char *holders = strstr(ours->text, ";h"), *places = strstr(ours->text, ";w");
+    int known = parts_of(ours->text, ";p"), count = TAKT_TENANTS_MAX - known;
+    int64_t last;
+
+    if (!turn || !tenants || !places || strstr(ours->text, ";p9,") ||
+        takt_random_below(&world->random, 10) > 0)
+        return;
+    count -= (int)takt_random_below(&world->random, 2);
+    last = strtoll(turn + 2, &end, 10);
+    ours->expires_at_us = takt_max(ours->expires_at_us,
+                                   tell_others(world, ledger > 0, known, count, last, names, line));
+    holders = holders ? holders : tenants;
+    snprintf(head, sizeof head, "%.*s;t%" PRId64 "%.*s", (int)(turn - ours->text), ours->text,
+             last + count, (int)(holders - end), end);
+    snprintf(held, sizeof held, "%.*s", (int)(tenants - holders), holders);
+    snprintf(tail, sizeof tail, "%.*s", (int)(places - tenants), tenants);
+    stpcpy(stpcpy(stpcpy(tail + strlen(tail), names), places), line);
+    ours->size = (size_t)(stpcpy(stpcpy(stpcpy(ours->text, head), held), tail) - ours->text);
+    strcat(head, tail); /* a server has the holders elsewhere */
+    agree_server_put(ledger, head, strlen(head), takt_ceil_div(ours->expires_at_us, 1000));
 }
 
 /* ---- comparing ------------------------------------------------------------------------------- */
@@ -713,6 +777,8 @@ static void run_world(uint64_t seed)
             /* a claim does not read an inner ledger's line, and leaves it where the text is lost */
             if (world.inner_count > 0 && !strstr(records[1].text, ";w"))
                 (void)damage(&world, 1);
+            if (world.filled >= 0)
+                fill(&world, world.filled);
             agree_step_draw(&world, &outcomes[i].step);
             outcomes[i].later_us = world.now_us - before_us;
             run_ours(&outcomes[i]);

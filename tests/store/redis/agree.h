@@ -61,6 +61,7 @@ typedef struct agree_world {
     int tenants;          /* whose work the workers have; 0: the limit has none */
     bool jumps;           /* the clock does */
     bool damages;         /* somebody else writes to the ledger's keys */
+    int filled;           /* the ledger that others fill, which has tenants; -1: none */
 } agree_world;
 
 void agree_world_draw(agree_world *world, uint64_t seed);

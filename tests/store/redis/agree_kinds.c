@@ -380,6 +380,8 @@ static void count_tenants(const agree_outcome *ran)
     count("two tenants", gives && parts(ran->before, ";p") == 2);
     count("five tenants", gives && parts(ran->before, ";p") >= 5);
     count("ten tenants", gives && parts(ran->before, ";p") >= 10);
+    count("a claim for which there are too many tenants", claims && told && award->unlisted);
+    count("... in the line of an inner limit", claims && award->unlisted && award->in_line != 0);
     count("a tenant of several places",
           gives && has(ran->before, "@1,") && parts(ran->before, "@1,") > 2);
     count("a tenant in a line without", claims && claim->tenant && !told && has(ran->before, ";w"));

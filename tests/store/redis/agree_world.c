@@ -377,6 +377,22 @@ static void draw_uneven(agree_world *world)
     } while (takt_rule_prepare(rule, NULL) < 0);
 }
 
+/* Others fill the ledger, or one between the outermost and the innermost, which has a bound then.
+ */
+static void draw_filled(agree_world *world)
+{
+    int at = world->inner_count > 1 ? world->inner_count : 0;
+
+    world->filled = world->tenants > 0 && chance(world, at > 0 ? 50 : 10) ? at : -1;
+    for (int i = 0; world->filled > 0 && i < AGREE_POLICIES; i++) {
+        takt_limit *limit = &world->inner[world->filled - 1][i];
+        limit->numbers.max_waiting = 300 + below(world, 500);
+        limit->numbers.when_full = TAKT_WHEN_FULL_REFUSE;
+        if (chance(world, 20))
+            draw_when_full(world, limit);
+    }
+}
+
 const char *agree_world_name(int ledger)
 {
     static const char *const names[AGREE_LEDGERS] = {"takt:{test/any/any}", "takt:{test/in1/any}",
@@ -427,6 +443,7 @@ void agree_world_draw(agree_world *world, uint64_t seed)
         draw_uneven(world);
     world->jumps = chance(world, 20);
     world->damages = chance(world, 20);
+    draw_filled(world);
 }
 
 /* About as long as the tokens of a calm claim take to come back. */

@@ -162,7 +162,7 @@ if inner_keys then
             end)
         end,
 
-        -- takt_inner_stand.
+        -- takt_inner_stand. Sets claim.unlisted to whether a line with a bound has no place for it.
         stand = function(claim)
             local of = tenants
             inner.look_at = tenants.decisions(claim).look
@@ -186,6 +186,10 @@ if inner_keys then
                     level.own = own
                     tenants.assign(own, claim.seq)
                     tenants.settle(own)
+                else
+                    line.count()
+                    tenants.settle()
+                    claim.unlisted, level.unlisted = claim.unlisted or limit.max_waiting > 0, true
                 end
             end)
         end,
@@ -408,14 +412,25 @@ if inner_keys then
 
         -- ---- max_waiting: core/overflow.c ----
 
+        -- Places like the caller's in the innermost line, for a level whose line has no space for the caller.
+        stand_in = function()
+            local own = {}
+            for priority, place in pairs(inner.levels[1].own or {}) do
+                own[priority] = copy(place)
+            end
+            return own
+        end,
+
         -- Applies the bounds of all levels. Returns the number of the caller's waiters that leave.
         enforce = function(claim)
             local refused = 0
             inner.claim = claim
             inner.each(function(level)
                 if limit.max_waiting > 0 and tenants and tenants.list[1] then
+                    local own = level.own
+                        or level.unlisted and limit.when_full == '' and inner.stand_in() or {}
                     inner.waking(level, function()
-                        refused = refused + overflow.enforce(level.own or {}, claim.newcomers - refused)
+                        refused = refused + overflow.enforce(own, claim.newcomers - refused)
                     end)
                 end
             end)
@@ -430,25 +445,21 @@ if inner_keys then
             return refused
         end,
 
-        -- Waiters of a place (nil: of the caller's) have left the level in place, and leave the others.
-        leave = function(priority, count, place)
+        -- Waiters of a worker (nil: of the caller) have left the level in place, and leave the others.
+        leave = function(priority, count, worker)
             local from, claim = inner.current, inner.claim
             local function leave(level, own)
                 if level == from then
                     return
                 end
                 inner.enter(level)
-                local mine, theirs = not place and own and own[priority], nil
+                local mine, record = not worker and own and own[priority], worker and line and line.record_of(worker)
+                local theirs = record and record[priority]
                 if mine then
                     overflow.drop_own(priority, math.min(count, mine.waiting), own)
                 end
-                for _, other in ipairs(place and tenants and tenants.places or {}) do
-                    if other.worker == place.worker and other.priority == priority then
-                        theirs = other
-                    end
-                end
                 if theirs then
-                    overflow.drop(priority, theirs, theirs.worker, math.min(count, theirs.waiting), own or {})
+                    overflow.drop(priority, theirs, worker, math.min(count, theirs.waiting), own or {})
                 end
             end
             leave(inner.outermost, claim.own)

@@ -107,10 +107,10 @@ overflow = {
         own[priority] = mine.waiting > 0 and mine or nil
     end,
 
-    -- Waiters of a place (nil: of the caller's) have left this level, and leave the others.
-    leave_others = function(priority, count, place)
+    -- Waiters of a worker (nil: of the caller) have left this level, and leave the others.
+    leave_others = function(priority, count, worker)
         if ledger.inner then
-            ledger.inner.leave(priority, count, place)
+            ledger.inner.leave(priority, count, worker)
         end
     end,
 
@@ -152,7 +152,7 @@ overflow = {
                 refused = refused + count
                 overflow.drop_own(priority, count, own)
             end
-            overflow.leave_others(priority, count, place)
+            overflow.leave_others(priority, count, place and (place.worker or name))
             overflow.moved = overflow.moved or place ~= nil and limit.when_full == 'o'
         end
         if emptied and ledger.inner then

@@ -529,10 +529,11 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             local joined = tenants.join(claim.wants)
             claim.old = line.record_of(claim.worker) or {}
             if not joined then
-                local last = tenants.places[#tenants.places]
                 claim.again_at, claim.parked = ledger.now + TAKT_KEEPALIVE_US, claim.waiting > 0
                 claim.unlisted = true
-                claim.least_urgent = last and last.priority or -1
+                for _, place in ipairs(tenants.places) do
+                    claim.least_urgent = place.worker == claim.worker and claim.least_urgent or place.priority
+                end
             end
             for _, want in ipairs(claim.wants) do
                 want.needs = nil
