@@ -69,10 +69,16 @@ void definition_rest(definition *self)
 
 void definition_lose(definition *self, int64_t before_us)
 {
+    bool rested = self->told <= (wide)before_us * self->tokens;
     int old = 0;
 
-    if (before_us == TAKT_NEVER ||
-        (self->kind == DEFINED_BUCKET && self->told <= (wide)before_us * self->tokens)) {
+    if (self->kind == DEFINED_BUCKET && before_us != TAKT_NEVER && rested &&
+        self->max > (wide)before_us * self->tokens) {
+        self->told = self->min = 0; /* it may owe more, and the ledger does not forget that */
+        definition_forget(self);
+        return;
+    }
+    if (before_us == TAKT_NEVER || (self->kind == DEFINED_BUCKET && rested)) {
         definition_rest(self);
         return;
     }

@@ -25,6 +25,7 @@ SOURCE = pathlib.Path(os.environ.get('TAKT_SOURCE') or pathlib.Path(__file__).re
 BUILD = pathlib.Path(os.environ.get('TAKT_BUILD') or SOURCE / 'build')
 SEEDS = 1500
 PART = 125  # seeds that one process takes
+FOUND = [1003167377589]  # seeds of a search that have failed once
 FURTHER = 1 << 40  # seeds of a search begin below that
 
 
@@ -59,6 +60,8 @@ def main():
         if seconds:
             search(report, pool, seconds)
         else:
+            for seed in FOUND:
+                check(report, pool, seed, seed)
             check(report, pool, 1, int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS)
     report.end()
 
