@@ -348,8 +348,34 @@ static void too_many_keys(int64_t delay_us, uint64_t seed)
     close_fleet();
 }
 
+/* Of several that come at about the same time to a queue that is parked the last one stays. The
+ * others hear of it at once, also if their claims are under way when they leave. */
+static void those_that_leave_together(int64_t delay_us, uint64_t seed)
+{
+    uint64_t random = seed;
+    int come_so_far = 0;
+
+    set_limit(0, "account", 1, 3600 * SECOND_US, 1, 1);
+    set_limit(1, "domain", 50, SECOND_US, 1, 0);
+    set_limit(OUTERMOST, "vendor", 100, SECOND_US, 1, 0);
+    choose(TAKT_WHEN_FULL_DROP_OLDEST);
+    open_fleet(4, delay_us, seed);
+    for (int round = 0; round < 100; round++) {
+        for (int w = 0; w < 4; w++, come_so_far++) {
+            takt_fleet_run(&fleet, fleet.now_us + draw(&random, delay_us + 1));
+            come(w, 0, 5, 1, false);
+        }
+        takt_fleet_run(&fleet, fleet.now_us + SECOND_US);
+        if (starts[0] != 1 || refused[0] != come_so_far - 2)
+            fail(5, "failures", "account 0", refused[0], come_so_far - 2);
+        check_waiting(1, false);
+    }
+    close_fleet();
+}
+
 static void (*const figures[])(int64_t delay_us, uint64_t seed) = {
-    refused_work_costs_nothing, newcomers_of_a_parked_queue, too_many_keys};
+    refused_work_costs_nothing, newcomers_of_a_parked_queue, too_many_keys,
+    those_that_leave_together};
 
 #define FIGURES (sizeof figures / sizeof *figures)
 
