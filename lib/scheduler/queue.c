@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/integers.h"
+#include "scheduler/turns.h"
 
 #define LOOK_BACK 64   /* waiters passed over to find one that a slot suits */
 #define WALK_MAX  4096 /* waiters looked at for one claim */
@@ -370,10 +371,40 @@ bool takt_queue_may_overflow(const takt_queue *queue, int64_t newcomers)
     return false;
 }
 
+/* Whether some of that many waiters exceed the bound even if a claim finds the rules at rest. */
+static bool exceed(const takt_numbers *numbers, int64_t waiting, int64_t lookahead_us)
+{
+    int64_t more = waiting - numbers->max_waiting, reach_us = lookahead_us;
+    takt_amounts taken = takt_amounts_of_cost(more);
+
+    if (numbers->max_waiting == 0 || more <= 0)
+        return false;
+    taken.of[TAKT_UNIT_REQUESTS] = more;
+    for (int i = 0; i < numbers->rule_count; i++) /* a window may end within the lookahead */
+        if (!numbers->rules[i].algorithm->paced)
+            reach_us = lookahead_us + takt_numbers_span(numbers);
+    return (numbers->concurrency > 0 && more > numbers->concurrency) ||
+           takt_numbers_due_at_best(numbers, 0, taken) > reach_us;
+}
+
+/* Whether a queue that waits for its turn in the line has waiters that its claim would lose. */
+static bool exceeds_in_any_case(const takt_queue *queue)
+{
+    int64_t waiting = queue->waiters.total - queue->in_hand.count;
+    int64_t lookahead_us = takt_queue_stated(queue)->lookahead_us;
+    bool any = exceed(takt_queue_stated(queue), waiting, lookahead_us);
+
+    for (int i = 0; queue->nest && i < queue->nest->count; i++)
+        any = any || exceed(&queue->nest->inner[i].limit->numbers, waiting, lookahead_us);
+    return any;
+}
+
 bool takt_queue_is_full(const takt_queue *queue)
 {
-    return has_newcomers(queue) && when_full(queue) == TAKT_WHEN_FULL_REFUSE &&
-           queue->waiters.counted - queue->in_hand.count >= bound_of(queue)->max_waiting;
+    if (!has_newcomers(queue) || when_full(queue) != TAKT_WHEN_FULL_REFUSE)
+        return false;
+    return queue->waiters.counted - queue->in_hand.count >= bound_of(queue)->max_waiting ||
+           (takt_turns_hold_up(queue) && !queue->loss.alone && exceeds_in_any_case(queue));
 }
 
 /* The last waiter of the least urgent priority that was stated so; NULL: there is none. */

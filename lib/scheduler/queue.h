@@ -241,7 +241,8 @@ bool takt_queue_has_bound(const takt_queue *queue);
 /* Whether so many newcomers may exceed the bound of a level, by the last award. */
 bool takt_queue_may_overflow(const takt_queue *queue, int64_t newcomers);
 
-/* Whether newcomers are refused without a claim: as many others as may wait are here. */
+/* Whether newcomers are refused without a claim: as many others as may wait are here; or the queue
+ * is not in turn, and has more waiters than may wait and start by any claim. */
 bool takt_queue_is_full(const takt_queue *queue);
 
 /* A waiter that no claim has stated yet; NULL: there is none.  They are the last of their

@@ -743,6 +743,29 @@ Test(nest, a_parked_queue_states_its_newcomers_at_its_keepalive)
     cr_expect_eq(said[0].newcomers, 1);
 }
 
+/* The queue that is not in turn has no claim to tell it.  Of its four waiters one may start at
+ * once, and another one within the lookahead. */
+Test(nest, a_queue_out_of_turn_refuses_those_who_can_neither_start_nor_wait)
+{
+    domain.numbers.max_waiting = 1;
+    for (int i = 0; i < TAKT_TURNS_IN_LINE; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "k%d", i);
+        add(key, 1);
+    }
+    run(0);
+    cr_assert_eq(claims, TAKT_TURNS_IN_LINE);
+    add("late", EACH);
+    run(MS);
+    cr_expect_eq(claims, 0);
+    cr_expect_eq(queues[TAKT_TURNS_IN_LINE]->waiters.total, 3);
+    cr_expect_eq(permits[TAKT_TURNS_IN_LINE][3].status, TAKT_E_FULL, "the last one");
+    add("drops", EACH);
+    domain.numbers.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
+    run(2 * MS);
+    cr_expect_eq(queues[TAKT_TURNS_IN_LINE + 1]->waiters.total, EACH);
+}
+
 /* It may have lost waiters that its claim has stated. */
 Test(nest, what_was_woken_during_its_claim_is_not_parked)
 {
