@@ -55,11 +55,12 @@ static int64_t soon(const takt_ledger *ledger)
     return numbers->rule_count > 0 ? takt_max(span_us, ahead_us) : ahead_us;
 }
 
-bool takt_inner_cap(const takt_ledger *ledger, int64_t now_us, takt_place *place)
+bool takt_inner_cap(const takt_ledger *ledger, int64_t now_us, takt_place *place, int64_t turn_us)
 {
-    int64_t until_us = now_us + soon(ledger), able = place->waiting;
+    int64_t until_us = takt_max(now_us + soon(ledger), turn_us), able = place->waiting;
     takt_amounts within = {{TAKT_EXACT_MAX, TAKT_EXACT_MAX}}; /* what the levels so far give */
 
+    place->wanting = place->stated;
     EACH_INNER(at, ledger)
     {
         takt_amounts room =

@@ -37,8 +37,9 @@ int64_t takt_inner_due(const takt_ledger *ledger, int64_t from_us, takt_amounts 
 /* When all rules let one request start, if nothing else is taken. */
 int64_t takt_inner_next(const takt_ledger *ledger, int64_t from_us, takt_amounts one);
 
-/* Lowers what a place wants to what the inner rules give soon.  False: that is nothing. */
-bool takt_inner_cap(const takt_ledger *ledger, int64_t now_us, takt_place *place);
+/* Lowers what a place wants, of what its claim states, to what the inner rules give soon, or until
+ * its turn in this ledger's line, if that is later.  False: that is nothing. */
+bool takt_inner_cap(const takt_ledger *ledger, int64_t now_us, takt_place *place, int64_t turn_us);
 
 /* Whether a worker leaves a slot to others, which it could take only at due_us: there are no gaps,
  * and the slots before it would be lost (gaps.h). */

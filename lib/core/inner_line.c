@@ -90,7 +90,7 @@ takt_amounts takt_inner_ahead(takt_ledger *inner, int64_t now_us, const takt_pla
     if (at < 0)
         return (takt_amounts){{0}};
     own = &inner->line[at];
-    own->wanting = takt_min(own->wanting, able.of[TAKT_UNIT_TOKENS]);
+    own->wanting = takt_min(own->stated, able.of[TAKT_UNIT_TOKENS]);
     own->held_back = takt_max(own->waiting - able.of[TAKT_UNIT_REQUESTS], 0);
     own->aside = able.of[TAKT_UNIT_REQUESTS] <= 0;
     own->lacking = false;
@@ -152,6 +152,7 @@ void takt_inner_served(takt_ledger *ledger, const takt_place *place, const takt_
             continue;
         own = &inner->line[turn->at[i]];
         own->wanting = takt_max(own->wanting - given.of[TAKT_UNIT_TOKENS], 0);
+        own->stated = takt_max(own->stated - given.of[TAKT_UNIT_TOKENS], 0);
         own->waiting = place->waiting;
         own->accepted = takt_max(own->accepted - given.of[TAKT_UNIT_REQUESTS], 0);
         own->need = place->need;

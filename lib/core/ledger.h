@@ -171,6 +171,7 @@ typedef struct takt_place {
     uint64_t client;  /* with tenants: whom to wake instead; 0: the worker */
     int64_t came;     /* of the claiming worker, not kept: its turn before it was served */
     int64_t accepted; /* likewise: its waiters before this claim, less those that it serves */
+    int64_t stated;   /* likewise: tokens that it wants, less those that it was given (inner.h) */
     int64_t moves;    /* likewise: the worth of its turn (line.h), and of a usual one; 0: unknown */
     int64_t usual;
 } takt_place;

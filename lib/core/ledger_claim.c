@@ -108,6 +108,7 @@ static void end_serving(const takt_ledger *ledger, takt_place *me, takt_amounts 
                         const takt_view *v, takt_amounts given, int64_t used)
 {
     me->wanting -= given.of[TAKT_UNIT_TOKENS];
+    me->stated -= given.of[TAKT_UNIT_TOKENS];
     add_more(&me->more, &given, -1, takt_view_units(ledger));
     if (given.of[TAKT_UNIT_TOKENS] == 0)
         return;
@@ -243,13 +244,45 @@ static int64_t head_late_at(const takt_ledger *ledger, int64_t now_us, int at)
     return late_us < now_us + TAKT_KEEPALIVE_US ? late_us : TAKT_NEVER;
 }
 
+/* When a place that its inner rules hold up now has the first slot of its next turn in this line.
+ * 0: it has no tenant, or lacks a permit. */
+static int64_t in_turn_at(const takt_ledger *ledger, int64_t now_us, int at)
+{
+    takt_place *place = &ledger->line[at];
+    takt_view v;
+
+    if (place->tenant == 0)
+        return 0;
+    place->wanting = place->stated;
+    place->held_back = 0;
+    v = takt_view_of(ledger, now_us, at, true);
+    return v.permits <= 0 ? 0
+                          : takt_view_turn_from(ledger, now_us, place, &v, false, true) +
+                                ledger->numbers->lookahead_us;
+}
+
+/* Whether the inner rules hold up the place no longer than the others of this line do. */
+static bool suits_turn(const takt_ledger *ledger, int64_t now_us, int at)
+{
+    takt_place *place = &ledger->line[at];
+    int64_t turn_us = in_turn_at(ledger, now_us, at);
+
+    if (turn_us > now_us + 2 * ledger->numbers->lookahead_us &&
+        takt_inner_cap(ledger, now_us, place, turn_us))
+        return true;
+    takt_inner_cap(ledger, now_us, place, 0);
+    return false;
+}
+
 /* Lowers what a place wants to what inner limits give soon.  False: they give nothing; *parked_us
  * is then not later than when a claim for it has a slot within the lookahead. */
-static bool cap(takt_ledger *ledger, int64_t now_us, takt_place *place, int64_t *parked_us)
+static bool cap(takt_ledger *ledger, int64_t now_us, int at, int64_t *parked_us)
 {
+    takt_place *place = &ledger->line[at];
     int64_t from_us = takt_max(now_us, ledger->blocked_until_us), due_us, again_us;
 
-    if (ledger->inner_count == 0 || takt_inner_cap(ledger, now_us, place))
+    if (ledger->inner_count == 0 || takt_inner_cap(ledger, now_us, place, 0) ||
+        suits_turn(ledger, now_us, at))
         return true;
     due_us = takt_inner_due(ledger, from_us, takt_amounts_of_cost(place->need));
     again_us = due_us == TAKT_NEVER ? now_us + TAKT_KEEPALIVE_US
@@ -305,9 +338,13 @@ static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim
         told[i] = told_of(ledger, claim, i, i == last ? takt_max(unlisted, 0) : 0);
     if (ledger->inner_count > 0)
         award->unlisted = !takt_inner_stand(ledger, now_us, claim, told);
+    for (int i = 0; i < TAKT_PRIORITIES; i++)
+        (void)takt_line_restate(ledger, now_us, &told[i]);
+    if (ledger->tenant_count > 0)
+        takt_tenants_assign(ledger, claim, claim->tenant);
     for (int i = 0; i < TAKT_PRIORITIES; i++) {
-        int at = takt_line_restate(ledger, now_us, &told[i]);
-        if (at >= 0 && !cap(ledger, now_us, &ledger->line[at], parked_us))
+        int at = takt_line_find(ledger, claim->worker, i);
+        if (at >= 0 && !cap(ledger, now_us, at, parked_us))
             takt_line_remove(ledger, at);
     }
 }
@@ -334,11 +371,13 @@ static takt_amounts serve_all(takt_ledger *ledger, int64_t now_us, const takt_cl
         takt_inner_count(ledger, given.of[TAKT_UNIT_TOKENS]);
         if (ledger->tenant_count > 0)
             takt_tenants_charge(ledger, at, given.of[TAKT_UNIT_TOKENS]);
-        if (ledger->line[at].waiting <= 0 || !cap(ledger, now_us, &ledger->line[at], parked_us)) {
-            takt_line_remove(ledger, at);
-        } else if (given.of[TAKT_UNIT_TOKENS] > 0 && ledger->line[at].left == 0) {
+        if (ledger->line[at].waiting > 0 && given.of[TAKT_UNIT_TOKENS] > 0 &&
+            ledger->line[at].left == 0) {
             takt_line_end_turn(ledger, at, ledger->line[at].moves, ledger->line[at].usual);
+            at = takt_line_find(ledger, claim->worker, priority);
         }
+        if (ledger->line[at].waiting <= 0 || !cap(ledger, now_us, at, parked_us))
+            takt_line_remove(ledger, at);
     }
     return all;
 }
@@ -501,8 +540,6 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
     if (!award->stale && stands) {
         takt_amounts needed = need_of_head(ledger, claim), given;
         restate(ledger, now_us, claim, award, &parked_us);
-        if (ledger->tenant_count > 0)
-            takt_tenants_assign(ledger, claim, claim->tenant);
         award->taken = takt_offers_accept(ledger, now_us, claim);
         given = serve_all(ledger, now_us, claim, award, &parked_us);
         moved = takt_overflow_apply(ledger, claim, award);

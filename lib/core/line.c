@@ -114,7 +114,7 @@ int takt_line_restate(takt_ledger *ledger, int64_t now_us, const takt_place *tol
     place->seq = told->seq;
     place->came = place->turn;
     place->accepted = place->waiting;
-    place->wanting = told->wanting;
+    place->wanting = place->stated = told->wanting;
     place->waiting = told->waiting;
     place->need = told->need;
     place->more = told->more;

@@ -273,7 +273,7 @@ static void shared_accounts(int64_t delay_us, uint64_t seed)
         for (int w = 0; w <= i % 3; w++)
             come((i * 5 + w) % 8, i, 4, true);
     check_parts(100, 20, 999, 2);
-    check_scripts("accounts on up to three workers", 130);
+    check_scripts("accounts on up to three workers", 70);
     close_accounts();
 }
 

@@ -253,6 +253,7 @@ claim = {
                     claim.to_the_back(priority, place)
                 end
                 place.came = place.turn -- the turn before this claim is served
+                place.stated = place.wanting -- less what the claim is given
                 place.accepted = old[priority] and old[priority].waiting or 0
             end
         end
@@ -265,6 +266,9 @@ claim = {
             claim.inner.stand(claim)
         end
         claim.own = claim.tell(claim.old)
+        if line and line.assign then
+            line.assign(claim.own, claim.seq)
+        end
         for priority = 0, claim.inner and 9 or -1 do
             if claim.own[priority] and not claim.inner.cap(claim, priority, claim.own[priority]) then
                 claim.own[priority] = nil
@@ -339,7 +343,7 @@ claim = {
                 end
             end
         end
-        place.wanting = place.wanting - given
+        place.wanting, place.stated = place.wanting - given, place.stated - given
         local used = math.ceil(given / use)
         for unit, view in pairs(others or {}) do
             used = math.max(used, math.ceil(view.given / view.use))
@@ -402,11 +406,12 @@ claim = {
                 if line and line.charge then
                     line.charge(own, own[priority], given)
                 end
+                if own[priority].waiting > 0 and given > 0 and own[priority].left == 0 then
+                    claim.end_turn(priority, own[priority])
+                end
                 if own[priority].waiting <= 0
                     or claim.inner and not claim.inner.cap(claim, priority, own[priority]) then
                     own[priority] = nil
-                elseif given > 0 and own[priority].left == 0 then
-                    claim.end_turn(priority, own[priority])
                 end
             end
         end
@@ -467,6 +472,18 @@ claim = {
             at = first < at and first or at
         end
         return at - lookahead
+    end,
+
+    -- When a place that its inner rules hold up now has the first slot of its next turn in this line. 0: it has no
+    -- tenant, or lacks a permit.
+    in_turn_at = function(priority, place)
+        if not line or not line.charge then
+            return 0
+        end
+        place.wanting, place.held_back = place.stated, 0
+        tenants.count(claim.own)
+        local share, ahead, permits, _, _, _, shares, _, others = claim.look(priority, nil, true)
+        return permits <= 0 and 0 or claim.turn_from(place, share, ahead, shares, others) + limit.lookahead
     end,
 
     -- The time of its next claim: not at once.
@@ -636,9 +653,6 @@ claim = {
         end
         local needed, needed_of = claim.need_of_head(claim.old)
         claim.restate()
-        if line and line.assign then
-            line.assign(claim.own, claim.seq)
-        end
         claim.taken = offers.accept(claim.offer)
         claim.serve_all()
         if claim.inner and (claim.inner.bounded or limit.max_waiting > 0) then

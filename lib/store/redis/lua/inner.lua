@@ -110,15 +110,18 @@ if inner_keys then
             return limit.rules[1] and math.max(span, ahead) or ahead
         end,
 
-        -- Lowers what a place wants to what the inner rules give soon. False: that is nothing.
-        cap = function(claim, priority, place)
-            local till, able, within, within_able = ledger.now + inner.soon(), place.waiting, NEVER, NEVER
+        -- takt_inner_cap: lowers what a place wants to what the inner rules give soon, or until its turn. False: that is
+        -- nothing.
+        fit = function(claim, priority, place, turn_at)
+            local till, able = math.max(ledger.now + inner.soon(), turn_at), place.waiting
+            local within, within_able = NEVER, NEVER
+            place.wanting = place.stated
             inner.each(function(level)
                 local tokens, others = limit.room(math.max(ledger.now, ledger.blocked), till)
                 local requests, permits = others and others[0] or TAKT_ROOM_MAX, held and held.free() or NEVER
                 local own = level.own and level.own[priority]
                 if own then -- others leave to it what the levels within this one give
-                    own.wanting, own.held_back = math.min(own.wanting, within), math.max(own.waiting - within_able, 0)
+                    own.wanting, own.held_back = math.min(own.stated, within), math.max(own.waiting - within_able, 0)
                     own.aside = within_able <= 0
                     local seen = not own.aside and inner.look(level, claim, priority)
                         or { ahead = 0, permits = permits }
@@ -131,15 +134,31 @@ if inner_keys then
                 within, within_able = math.min(within, tokens), math.max(able, 0)
             end)
             place.held_back = place.waiting - able
-            if able <= 0 then
-                local due = inner.due(math.max(ledger.now, ledger.blocked), place.need)
-                local at = due == NEVER and ledger.now + TAKT_KEEPALIVE_US
-                    or math.max(due - limit.lookahead, inner.turn_from(claim, priority))
-                at = held and math.max(at, inner.permits_again_at(claim, priority)) or at
-                inner.plan(priority, at)
-                inner.parked_at = math.min(inner.parked_at, at)
-            end
             return able > 0
+        end,
+
+        -- Whether the inner rules hold up the place no longer than the others of the outermost line do.
+        suits_turn = function(claim, priority, place)
+            local turn_at = claim.in_turn_at(priority, place)
+            if turn_at > ledger.now + 2 * limit.lookahead and inner.fit(claim, priority, place, turn_at) then
+                return true
+            end
+            inner.fit(claim, priority, place, 0)
+            return false
+        end,
+
+        -- Lowers what a place wants. False: it does not stand in the outermost line, and claims again at parked_at.
+        cap = function(claim, priority, place)
+            if inner.fit(claim, priority, place, 0) or inner.suits_turn(claim, priority, place) then
+                return true
+            end
+            local due = inner.due(math.max(ledger.now, ledger.blocked), place.need)
+            local at = due == NEVER and ledger.now + TAKT_KEEPALIVE_US
+                or math.max(due - limit.lookahead, inner.turn_from(claim, priority))
+            at = held and math.max(at, inner.permits_again_at(claim, priority)) or at
+            inner.plan(priority, at)
+            inner.parked_at = math.min(inner.parked_at, at)
+            return false
         end,
 
         -- takt_inner_tidy of core/inner_line.h.
@@ -258,7 +277,7 @@ if inner_keys then
                 if not turn then
                     return
                 end
-                place.wanting = math.max(place.wanting - given, 0)
+                place.wanting, place.stated = math.max(place.wanting - given, 0), math.max(place.stated - given, 0)
                 place.waiting, place.need = served.waiting, served.need
                 place.accepted = math.max(place.accepted - slots, 0)
                 local used = math.ceil(given / turn.usable)
