@@ -120,14 +120,15 @@ static int64_t next_turn_at(const takt_queue *queue)
 /*
  * How long after its time a queue of nested work may claim, so that others of this worker come into
  * turn and their claims go together.  The first slot of its turn is due half a lookahead after that
- * time, or later; half of that is left for the trip, and more if the last one took longer.  If it
- * was told to claim soon, its slot may be nearer.
+ * time, or later; half of that is left for the trip, and more if both of the last ones took longer:
+ * many claims at once take long at a server, and each of them alone does not.  If it was told to
+ * claim soon, its slot may be nearer.
  */
 static int64_t patience(const takt_queue *queue)
 {
     int64_t told_us = queue->awarded.again_at_us - queue->awarded.at_us;
     int64_t half_us = queue->numbers->lookahead_us / 2;
-    int64_t most_us = takt_min(half_us / 2, half_us - queue->awarded.round_trip_us);
+    int64_t most_us = takt_min(half_us / 2, half_us - queue->awarded.shorter_trip_us);
 
     if (!queue->nest || queue->turn->of->standing_count == 1)
         return 0;

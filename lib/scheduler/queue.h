@@ -83,9 +83,10 @@ typedef struct takt_claims {
 
 /* The ledger's last answer: scheduler.c. */
 typedef struct takt_awarded {
-    int64_t at_us;         /* when the answer came, by the local clock */
-    int64_t round_trip_us; /* time from the claim to its answer */
-    int64_t again_at_us;   /* when the ledger expects the next claim, by the local clock */
+    int64_t at_us;           /* when the answer came, by the local clock */
+    int64_t round_trip_us;   /* time from the claim to its answer */
+    int64_t shorter_trip_us; /* the shorter one of the last two of these */
+    int64_t again_at_us;     /* when the ledger expects the next claim, by the local clock */
     /* By the store's clock: no further slot is due before that for amounts of claims.least or
      * more, and a priority of takt_queue_next_priority or a less urgent one. */
     int64_t next_slot_at_us;

@@ -190,6 +190,7 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     takt_claims_end(scheduler, queue);
     takt_loss_answered(scheduler, queue, award, received_us);
     queue->awarded.at_us = received_us;
+    queue->awarded.shorter_trip_us = takt_min(queue->awarded.round_trip_us, received_us - sent_us);
     queue->awarded.round_trip_us = received_us - sent_us;
     takt_clock_note(clock, sent_us, received_us, award->now_us);
     queue->awarded.uncontended = award->uncontended;

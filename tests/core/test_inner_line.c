@@ -4,6 +4,7 @@
  */
 #include "core/inner_line.h"
 
+#include "core/line.h"
 #include "core/subs.h"
 #include "core/tenants.h"
 
@@ -53,6 +54,50 @@ Test(inner_line, a_parked_worker_keeps_its_turn)
     cr_assert_eq(b.given, 0);
     claim(&subs[0], 60 * SECOND - 100 * MS);
     cr_assert_eq(b.given, 1);
+}
+
+/* Subjects without an inner limit. */
+static void add_others(int count)
+{
+    for (int i = 0; i < count; i++)
+        snprintf(add(100 + (uint64_t)i, -1, 1000000, 0)->tenant, sizeof subs->tenant, "o%c",
+                 'a' + i);
+}
+
+/* How often, in a few seconds, one of the key's two workers does not stand in the outermost line.
+ */
+static int count_absent(void)
+{
+    int absent = 0;
+
+    for (int64_t at_us = 8 * SECOND; at_us < 14 * SECOND; at_us += SECOND / 4) {
+        run_until(at_us);
+        for (uint64_t worker = 1; worker <= 2; worker++)
+            absent += takt_line_find(&b.ledger, takt_tenant_worker(worker, "k0"), 5) < 0;
+    }
+    return absent;
+}
+
+/* Each of 21 subjects has a turn in 2.1 s. */
+Test(inner_line, a_place_whose_turn_outside_comes_later_mostly_stays_there)
+{
+    set_up(limit_of(10, SECOND, 1), limit_of(1, SECOND, 1));
+    add_workers_of_a_key(2);
+    add_others(20);
+    cr_expect_leq(count_absent(), 12, "a quarter of the time, or less");
+    check_all();
+    cr_expect_geq(count_between(0, 4 * SECOND, 14 * SECOND), 4);
+    cr_expect_leq(count_between(0, 4 * SECOND, 14 * SECOND), 5);
+}
+
+Test(inner_line, a_place_that_its_inner_rules_hold_up_longer_leaves_it)
+{
+    set_up(limit_of(10, SECOND, 1), limit_of(1, 5 * SECOND, 1));
+    add_workers_of_a_key(2);
+    add_others(20);
+    cr_expect_geq(count_absent(), 24, "half of the time, or more");
+    check_all();
+    cr_expect_geq(b.slot_count, 138, "the others have the slots");
 }
 
 Test(inner_line, a_silent_worker_is_passed_over)
