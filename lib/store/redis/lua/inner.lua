@@ -110,8 +110,8 @@ if inner_keys then
             return limit.rules[1] and math.max(span, ahead) or ahead
         end,
 
-        -- takt_inner_cap: lowers what a place wants to what the inner rules give soon, or until its turn. False: that is
-        -- nothing.
+        -- takt_inner_cap: lowers what a place wants to what the inner rules give soon, or until its turn. False: that
+        -- is nothing.
         fit = function(claim, priority, place, turn_at)
             local till, able = math.max(ledger.now + inner.soon(), turn_at), place.waiting
             local within, within_able = NEVER, NEVER
