@@ -217,7 +217,8 @@ static void refuse_excess(takt_oracle *oracle)
         return;
     }
     while (oracle->queue.waiters.total > oracle->bound) {
-        takt_permit *excess = takt_queue_excess(&oracle->queue);
+        takt_permit *excess =
+            takt_queue_excess(&oracle->queue, takt_queue_when_full(&oracle->queue));
         is_last_alone = is_last_alone && excess == takt_queue_last(&oracle->queue);
         refuse(oracle, TAKT_HOLDER(excess, pending, permit), TAKT_NEVER);
     }

@@ -85,6 +85,12 @@ typedef struct takt_claim {
     takt_want wants[TAKT_WANTS_MAX]; /* the first of those waiters, the most urgent first */
 } takt_claim;
 
+/* So many of a claim's waiters leave in that way. */
+typedef struct takt_leave {
+    takt_when_full way;
+    int64_t count;
+} takt_leave;
+
 typedef struct takt_award {
     int64_t now_us;
     /* when there will be room for the rest; TAKT_NEVER: nothing is left in line, or a permit wakes
@@ -98,6 +104,9 @@ typedef struct takt_award {
     /* how many of the claim's waiters exceed max_waiting, of any level: the last ones; with
      * drop-oldest the oldest of the least urgent */
     int64_t refused;
+    /* if the levels with max_waiting differ in when_full, how these leave, one after the other */
+    int leave_count;
+    takt_leave leaves[TAKT_LEVELS_MAX];
     unsigned in_line; /* bit p: the worker stands in line with priority p */
     /* permits that the ledger records for the worker, including these slots; if fewer than claimed
      * and given, the others are lost */

@@ -114,6 +114,13 @@ static void leave_line(takt_ledger *ledger, int at, int64_t count, const takt_cl
         takt_line_set_aside(ledger, place);
 }
 
+/* Whether that level counts dropped waiters of another worker until this worker's next claim.  If
+ * newcomers took their places now, and the worker could keep them then, there would be too many. */
+static bool counts_dropped(const takt_ledger *ledger)
+{
+    return ledger->numbers->max_waiting > 0 && !takt_numbers_drops(ledger->numbers);
+}
+
 /* Waiters of a place of one level leave all levels. */
 static void leave(takt_ledger *ledger, int level, int at, int64_t count, const takt_claim *claim)
 {
@@ -121,7 +128,8 @@ static void leave(takt_ledger *ledger, int level, int at, int64_t count, const t
 
     leave_line(level_of(ledger, level), at, count, claim);
     for (int other = 0; other <= ledger->inner_count; other++) {
-        if (other == level)
+        if (other == level ||
+            (place.worker != claim->worker && counts_dropped(level_of(ledger, other))))
             continue;
         at = other > 0 ? takt_inner_index(level_of(ledger, other), &place)
                        : takt_line_find(ledger, place.worker, place.priority);
@@ -203,20 +211,23 @@ static int64_t waiters_in(const takt_ledger *ledger, uint64_t worker)
 static bool apply(takt_ledger *ledger, int level, const takt_claim *claim, takt_award *award)
 {
     takt_ledger *full = level_of(ledger, level);
-    bool oldest = full->numbers->when_full == TAKT_WHEN_FULL_DROP_OLDEST, others;
-    int64_t over = excess(full, award->now_us);
+    takt_when_full way = full->numbers->when_full;
+    int64_t over = excess(full, award->now_us), refused = award->refused;
+    bool others = false;
 
-    if (full->numbers->when_full == TAKT_WHEN_FULL_REFUSE) {
-        /* Too many tenants: the claim's places in the innermost line stand for those here. */
-        if (level > 1 && award->unlisted && waiters_in(full, claim->worker) < 0) {
-            over += takt_max(waiters_in(ledger->inner[0], claim->worker), 0);
-            level = 1;
-        }
-        refuse_newcomers(ledger, level, claim, over, award);
-        return false;
+    /* Too many tenants: the claim's places in the innermost line stand for those here. */
+    if (way == TAKT_WHEN_FULL_REFUSE && level > 1 && award->unlisted &&
+        waiters_in(full, claim->worker) < 0) {
+        over += takt_max(waiters_in(ledger->inner[0], claim->worker), 0);
+        level = 1;
     }
-    others = drop(ledger, level, claim, over, award);
-    return oldest && (others || level == 0);
+    if (way == TAKT_WHEN_FULL_REFUSE)
+        refuse_newcomers(ledger, level, claim, over, award);
+    else
+        others = drop(ledger, level, claim, over, award);
+    if (award->refused > refused)
+        award->leaves[award->leave_count++] = (takt_leave){way, award->refused - refused};
+    return way == TAKT_WHEN_FULL_DROP_OLDEST && (others || level == 0);
 }
 
 /* Whether nested work stands in the line of an inner ledger. */
@@ -225,17 +236,35 @@ static bool is_bounded(const takt_ledger *inner)
     return inner->numbers->max_waiting > 0 && inner->tenant_count > 0;
 }
 
+/* Applies the bounds of the levels that drop, or of those that refuse, the innermost first. */
+static bool apply_all(takt_ledger *ledger, bool dropping, const takt_claim *claim,
+                      takt_award *award)
+{
+    bool moved = false;
+
+    for (int i = 0; i < ledger->inner_count; i++)
+        if (is_bounded(ledger->inner[i]) &&
+            takt_numbers_drops(ledger->inner[i]->numbers) == dropping)
+            moved |= apply(ledger, i + 1, claim, award);
+    if (takt_numbers_drops(ledger->numbers) == dropping)
+        moved |= apply(ledger, 0, claim, award);
+    return moved;
+}
+
 bool takt_overflow_apply(takt_ledger *ledger, const takt_claim *claim, takt_award *award)
 {
-    bool bounds = ledger->numbers->max_waiting > 0, moved = false;
+    unsigned ways = 0; /* bits of the levels' when_full */
+    bool moved;
 
-    for (int i = 0; i < ledger->inner_count; i++) {
-        bounds |= ledger->inner[i]->numbers->max_waiting > 0;
-        if (is_bounded(ledger->inner[i]))
-            moved |= apply(ledger, i + 1, claim, award);
+    for (int level = 0; level <= ledger->inner_count; level++) {
+        const takt_numbers *numbers = level_of(ledger, level)->numbers;
+        ways |= numbers->max_waiting > 0 ? 1U << numbers->when_full : 0;
     }
-    moved |= apply(ledger, 0, claim, award);
-    for (int i = 0; bounds && i < ledger->inner_count; i++)
+    apply_all(ledger, false, claim, award);
+    moved = apply_all(ledger, true, claim, award);
+    if ((ways & (ways - 1)) == 0)
+        award->leave_count = 0;
+    for (int i = 0; ways != 0 && i < ledger->inner_count; i++)
         if (ledger->inner[i]->tenant_count > 0)
             takt_tenants_settle(ledger->inner[i]);
     return moved;

@@ -10,7 +10,9 @@
  *
  * An inner limit (inner.h) bounds the waiters in its own line, where parked ones count as well.  A
  * waiter that leaves one level leaves all of them.  So of several full levels the one with the most
- * waiters too many decides how many leave.  All levels with a bound have the same strategy.
+ * waiters too many decides how many leave.  If the levels' strategies differ, those that refuse
+ * come first, then the others, the innermost first.  A level that refuses counts waiters of other
+ * workers that another level has dropped until their worker claims.
  *
  * A line with too many tenants has no space for a claim (takt_award.unlisted).  With `refuse` the
  * claim's own waiters count beside that line all the same, but not those of other such claims.

@@ -33,22 +33,6 @@ static bool suits(const takt_limit *limit, bool outermost)
     return outermost || limit->fair == TAKT_FAIR_WORKER;
 }
 
-/* Whether all levels that bound their waiters choose alike which of these leave. */
-static bool overflow_alike(const takt_chain *chain)
-{
-    const takt_numbers *first = NULL;
-
-    for (int i = 0; i < chain->count; i++) {
-        const takt_numbers *numbers = &chain->limits[i]->numbers;
-        if (numbers->max_waiting == 0)
-            continue;
-        if (first && numbers->when_full != first->when_full)
-            return false;
-        first = numbers;
-    }
-    return true;
-}
-
 bool takt_chain_bounds_inside(const takt_chain *chain)
 {
     for (int i = 0; i + 1 < chain->count; i++)
@@ -76,7 +60,7 @@ bool takt_chain_is_nested(const takt_chain *chain)
         if (!suits(chain->limits[i], i + 1 == chain->count) ||
             (counts_cost(&chain->limits[i]->numbers) && chain->costs[i] != takt_chain_cost(chain)))
             return false;
-    return chain->count > 1 && overflow_alike(chain);
+    return chain->count > 1;
 }
 
 /* ---- the inner limits of a queue ------------------------------------------------------------- */

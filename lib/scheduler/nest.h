@@ -20,9 +20,8 @@ typedef struct takt_chain {
     int count;
 } takt_chain;
 
-/* Whether one claim can decide about all levels: they enforce; the inner ones have no tenants;
- * those that bound their waiters have the same when_full; no rule counts further units; and all
- * that count a cost count the same. */
+/* Whether one claim can decide about all levels: they enforce; the inner ones have no tenants; no
+ * rule counts further units; and all that count a cost count the same. */
 bool takt_chain_is_nested(const takt_chain *chain);
 
 /* Whether an inner limit bounds its waiters. */

@@ -325,28 +325,33 @@ static takt_permit *first_without(const takt_queue *queue, int priority, cover *
 
 /* ---- max_waiting ----------------------------------------------------------------------------- */
 
-/* The level with the lowest bound; NULL: none has one. */
-static const takt_numbers *bound_of(const takt_queue *queue)
+/* The lower bound of two levels; `lowest` may be NULL. */
+static const takt_numbers *lower(const takt_numbers *lowest, const takt_numbers *level,
+                                 bool refusing)
 {
-    const takt_numbers *stated = takt_queue_stated(queue);
-    const takt_numbers *lowest = stated->max_waiting > 0 ? stated : NULL;
+    if (level->max_waiting == 0 || (refusing && takt_numbers_drops(level)))
+        return lowest;
+    return !lowest || level->max_waiting < lowest->max_waiting ? level : lowest;
+}
 
-    for (int i = 0; queue->nest && i < queue->nest->count; i++) {
-        const takt_numbers *inner = &queue->nest->inner[i].limit->numbers;
-        if (inner->max_waiting > 0 && (!lowest || inner->max_waiting < lowest->max_waiting))
-            lowest = inner;
-    }
+/* The level with the lowest bound, or the lowest of those that refuse; NULL: there is none. */
+static const takt_numbers *bound_of(const takt_queue *queue, bool refusing)
+{
+    const takt_numbers *lowest = lower(NULL, takt_queue_stated(queue), refusing);
+
+    for (int i = 0; queue->nest && i < queue->nest->count; i++)
+        lowest = lower(lowest, &queue->nest->inner[i].limit->numbers, refusing);
     return lowest;
 }
 
 bool takt_queue_has_bound(const takt_queue *queue)
 {
-    return bound_of(queue) != NULL;
+    return bound_of(queue, false) != NULL;
 }
 
-static takt_when_full when_full(const takt_queue *queue)
+takt_when_full takt_queue_when_full(const takt_queue *queue)
 {
-    const takt_numbers *bound = bound_of(queue);
+    const takt_numbers *bound = bound_of(queue, false);
 
     return (bound ? bound : takt_queue_stated(queue))->when_full;
 }
@@ -354,7 +359,7 @@ static takt_when_full when_full(const takt_queue *queue)
 /* Whether there is a bound, and waiters that no award has counted. */
 static bool has_newcomers(const takt_queue *queue)
 {
-    return queue->waiters.total > queue->waiters.counted && bound_of(queue);
+    return queue->waiters.total > queue->waiters.counted && takt_queue_has_bound(queue);
 }
 
 bool takt_queue_may_overflow(const takt_queue *queue, int64_t newcomers)
@@ -371,13 +376,14 @@ bool takt_queue_may_overflow(const takt_queue *queue, int64_t newcomers)
     return false;
 }
 
-/* Whether some of that many waiters exceed the bound even if a claim finds the rules at rest. */
+/* Whether some of that many waiters exceed a bound that refuses even if a claim finds the rules at
+ * rest. */
 static bool exceed(const takt_numbers *numbers, int64_t waiting, int64_t lookahead_us)
 {
     int64_t more = waiting - numbers->max_waiting, reach_us = lookahead_us;
     takt_amounts taken = takt_amounts_of_cost(more);
 
-    if (numbers->max_waiting == 0 || more <= 0)
+    if (numbers->max_waiting == 0 || takt_numbers_drops(numbers) || more <= 0)
         return false;
     taken.of[TAKT_UNIT_REQUESTS] = more;
     for (int i = 0; i < numbers->rule_count; i++) /* a window may end within the lookahead */
@@ -401,9 +407,11 @@ static bool exceeds_in_any_case(const takt_queue *queue)
 
 bool takt_queue_is_full(const takt_queue *queue)
 {
-    if (!has_newcomers(queue) || when_full(queue) != TAKT_WHEN_FULL_REFUSE)
+    const takt_numbers *bound = has_newcomers(queue) ? bound_of(queue, true) : NULL;
+
+    if (!bound)
         return false;
-    return queue->waiters.counted - queue->in_hand.count >= bound_of(queue)->max_waiting ||
+    return queue->waiters.counted - queue->in_hand.count >= bound->max_waiting ||
            (takt_turns_hold_up(queue) && !queue->loss.alone && exceeds_in_any_case(queue));
 }
 
@@ -447,7 +455,7 @@ int64_t takt_queue_mark_stated(takt_queue *queue)
 {
     int64_t newcomers = has_newcomers(queue) ? move_on(queue, STATED) : 0;
 
-    return when_full(queue) == TAKT_WHEN_FULL_REFUSE ? newcomers : 0;
+    return bound_of(queue, true) ? newcomers : 0;
 }
 
 void takt_queue_count(takt_queue *queue)
@@ -456,14 +464,14 @@ void takt_queue_count(takt_queue *queue)
         queue->waiters.counted += move_on(queue, COUNTED);
 }
 
-takt_permit *takt_queue_excess(const takt_queue *queue)
+takt_permit *takt_queue_excess(const takt_queue *queue, takt_when_full way)
 {
     takt_permit *excess = NULL;
     cover slots;
 
-    if (when_full(queue) == TAKT_WHEN_FULL_REFUSE)
+    if (way == TAKT_WHEN_FULL_REFUSE)
         return last_that_is(queue, STATED);
-    if (when_full(queue) == TAKT_WHEN_FULL_DROP_LOWEST)
+    if (way == TAKT_WHEN_FULL_DROP_LOWEST)
         return takt_queue_last(queue);
     count_slots(&queue->in_hand, &slots);
     for (int i = 0; i < TAKT_PRIORITIES; i++) {
@@ -473,16 +481,16 @@ takt_permit *takt_queue_excess(const takt_queue *queue)
     return excess;
 }
 
-takt_permit *takt_queue_excess_after(const takt_queue *queue, const takt_permit *permit)
+takt_permit *takt_queue_excess_after(const takt_queue *queue, takt_when_full way,
+                                     const takt_permit *permit)
 {
-    bool oldest = when_full(queue) == TAKT_WHEN_FULL_DROP_OLDEST;
+    bool oldest = way == TAKT_WHEN_FULL_DROP_OLDEST;
     const takt_link *next = oldest ? permit->line.next : permit->line.previous;
 
     if (next == &queue->waiters.lists[permit->priority])
         return NULL;
-    return when_full(queue) != TAKT_WHEN_FULL_REFUSE || permit_of(next)->counted == STATED
-               ? permit_of(next)
-               : NULL;
+    return way != TAKT_WHEN_FULL_REFUSE || permit_of(next)->counted == STATED ? permit_of(next)
+                                                                              : NULL;
 }
 
 /* Makes one run for each priority, without a look at each waiter. */

@@ -226,15 +226,19 @@ takt_permit *takt_queue_first(const takt_queue *queue);
 /* The last waiter: the newest of the least urgent priority; NULL: nothing waits. */
 takt_permit *takt_queue_last(const takt_queue *queue);
 
+/* How waiters leave if an award names no way: as the levels with a bound say alike. */
+takt_when_full takt_queue_when_full(const takt_queue *queue);
+
 /*
  * The waiter that leaves first if there are too many, NULL: none has to leave.  With refuse it is
  * the last one of those that the present claim has stated for the first time, with drop-lowest the
  * last one of all, with drop-oldest the first of the least urgent priority without a slot in hand.
  */
-takt_permit *takt_queue_excess(const takt_queue *queue);
+takt_permit *takt_queue_excess(const takt_queue *queue, takt_when_full way);
 
 /* The one of the same priority that leaves next; NULL: there is none. */
-takt_permit *takt_queue_excess_after(const takt_queue *queue, const takt_permit *permit);
+takt_permit *takt_queue_excess_after(const takt_queue *queue, takt_when_full way,
+                                     const takt_permit *permit);
 
 /* Whether a level bounds its waiters. */
 bool takt_queue_has_bound(const takt_queue *queue);
@@ -242,8 +246,9 @@ bool takt_queue_has_bound(const takt_queue *queue);
 /* Whether so many newcomers may exceed the bound of a level, by the last award. */
 bool takt_queue_may_overflow(const takt_queue *queue, int64_t newcomers);
 
-/* Whether newcomers are refused without a claim: as many others as may wait are here; or the queue
- * is not in turn, and has more waiters than may wait and start by any claim. */
+/* Whether newcomers are refused without a claim: a level refuses, and as many others as may wait
+ * there are here; or the queue is not in turn, and has more waiters than may wait and start by any
+ * claim. */
 bool takt_queue_is_full(const takt_queue *queue);
 
 /* A waiter that no claim has stated yet; NULL: there is none.  They are the last of their

@@ -55,17 +55,28 @@ static void learn(takt_scheduler *scheduler, takt_queue *queue, const takt_numbe
     queue->numbers = queue->newer;
 }
 
-/* Refuses the waiters that exceed max_waiting; the award says how many. */
-static void refuse_excess(takt_scheduler *scheduler, takt_queue *queue, int64_t count,
-                          int64_t now_us)
+static void refuse_some(takt_scheduler *scheduler, takt_queue *queue, takt_leave leave,
+                        int64_t now_us)
 {
     takt_permit *permit, *next;
 
-    while (count > 0 && (permit = takt_queue_excess(queue)))
-        for (; permit && count > 0; permit = next, count--) {
-            next = takt_queue_excess_after(queue, permit);
+    while (leave.count > 0 && (permit = takt_queue_excess(queue, leave.way)))
+        for (; permit && leave.count > 0; permit = next, leave.count--) {
+            next = takt_queue_excess_after(queue, leave.way, permit);
             refuse(scheduler, queue, permit, TAKT_E_FULL, now_us);
         }
+}
+
+/* Refuses the waiters that exceed max_waiting; the award says how many. */
+static void refuse_excess(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
+                          int64_t now_us)
+{
+    takt_leave alike = {takt_queue_when_full(queue), award->refused};
+
+    if (award->leave_count == 0)
+        refuse_some(scheduler, queue, alike, now_us);
+    for (int i = 0; i < award->leave_count; i++)
+        refuse_some(scheduler, queue, award->leaves[i], now_us);
 }
 
 /* Refuses newcomers without a claim if this queue alone has as many waiters as may wait. */
@@ -234,7 +245,7 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
         takt_order_park(queue, queue->claims.foremost,
                         takt_min(queue->awarded.again_at_us, received_us + park_for(award)));
     takt_claims_planned(queue);
-    refuse_excess(scheduler, queue, award->refused, received_us);
+    refuse_excess(scheduler, queue, award, received_us);
     if (!award->unlisted)
         takt_queue_count(queue);
     refuse_hopeless(scheduler, queue, received_us);

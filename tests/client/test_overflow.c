@@ -64,6 +64,15 @@ static void open_world(int kind)
                                "  - name: one-within\n"
                                "    concurrency: 1\n"
                                "    max_waiting: 1\n"
+                               "    within: all\n"
+                               "  - name: account-within\n"
+                               "    rules: [{rate: 1/h}]\n"
+                               "    max_waiting: 2\n"
+                               "    when_full: drop-oldest\n"
+                               "    within: domain-within\n"
+                               "  - name: domain-within\n"
+                               "    rules: [{rate: 1000/s, burst: 1000}]\n"
+                               "    max_waiting: 3\n"
                                "    within: all\n";
     takt_error error;
 
@@ -115,13 +124,19 @@ static const char *name_of(const char *limit)
     return name;
 }
 
-static void ask(int i, const char *limit, int priority)
+static void ask_of(int i, const char *limit, const char *key, int priority)
 {
     takt_request request = TAKT_REQUEST(name_of(limit));
 
     statuses[i] = 1;
+    request.key = key;
     request.priority = priority;
     cr_assert_eq(takt_acquire(clients[i % CLIENTS], &permits[i], &request, note), 0);
+}
+
+static void ask(int i, const char *limit, int priority)
+{
+    ask_of(i, limit, NULL, priority);
 }
 
 static void hear(int count)
@@ -229,5 +244,42 @@ EACH_STORE(of_three_that_come_together_the_last_is_refused)
     takt_release(&permits[0]);
     hear(4);
     cr_assert_eq(statuses[CLIENTS], 0);
+    close_world(*kind);
+}
+
+static int nested_kinds[] = {NESTED + MEMORY, NESTED + STORE_FILE, NESTED + REDIS};
+
+ParameterizedTestParameters(overflow, each_level_has_its_own_way)
+{
+    return cr_make_param_array(int, nested_kinds, sizeof nested_kinds / sizeof nested_kinds[0]);
+}
+
+/* An account drops its oldest; the domain of both accounts refuses, and does so first. */
+ParameterizedTest(const int *kind, overflow, each_level_has_its_own_way, .timeout = 150)
+{
+    open_world(*kind);
+    ask_of(0, "account", "a", 5);
+    ask_of(1, "account", "b", 5);
+    hear(2);
+    ask_of(2, "account", "a", 5);
+    await("domain", 1);
+    ask_of(3, "account", "a", 5);
+    ask_of(4, "account", "b", 5);
+    await("domain", 3);
+    ask_of(5, "account", "b", 5);
+    hear(3);
+    cr_assert_eq(statuses[5], TAKT_E_FULL, "the domain is full");
+    ask_of(6, "account", "a", 5);
+    hear(4);
+    cr_assert_eq(statuses[6], TAKT_E_FULL, "so that the account has none to drop");
+    takt_cancel(&permits[4]);
+    hear(5);
+    await("domain", 2);
+    ask_of(7, "account", "a", 5);
+    hear(6);
+    cr_assert_eq(statuses[2], TAKT_E_FULL, "the account's oldest");
+    await("domain", 2);
+    cr_assert_eq(statuses[3], 1);
+    cr_assert_eq(statuses[7], 1);
     close_world(*kind);
 }

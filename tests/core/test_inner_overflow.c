@@ -17,19 +17,26 @@ static takt_tenant tenants[LEDGERS][60];
 static takt_numbers account, domain;
 
 /* An account has one start an hour, so that the others of its waiters are parked. */
-static void set_up(int64_t account_most, int64_t domain_most, takt_when_full when_full)
+static void set_up_each(int64_t account_most, takt_when_full of_account, int64_t domain_most,
+                        takt_when_full of_domain)
 {
     open_book(&b, limit_of(1000, SECOND, 1));
     account = limit_of(1, HOUR, 1);
     domain = limit_of(100, SECOND, 100);
     account.max_waiting = account_most;
     domain.max_waiting = domain_most;
-    account.when_full = domain.when_full = when_full;
+    account.when_full = of_account;
+    domain.when_full = of_domain;
     for (int i = 0; i < LEDGERS; i++) {
         inner[i] = (takt_ledger){
             .line = lines[i], .line_capacity = 30, .tenants = tenants[i], .tenant_capacity = 60};
         takt_ledger_init(&inner[i], i == DOMAIN ? &domain : &account, NOW);
     }
+}
+
+static void set_up(int64_t account_most, int64_t domain_most, takt_when_full when_full)
+{
+    set_up_each(account_most, when_full, domain_most, when_full);
 }
 
 static uint64_t name_of(uint64_t worker, int at)
@@ -195,6 +202,78 @@ Test(inner_overflow, the_least_urgent_are_dropped)
     cr_expect_eq(b.award.wakes[0], 2);
     claim_with(4 * MS, 4, FIRST, 7, 1, 0);
     cr_expect_eq(b.award.refused, 1);
+}
+
+/* ---- levels that differ in when_full --------------------------------------------------------- */
+
+static void expect_leaves(int at, takt_when_full way, int64_t count)
+{
+    cr_assert_gt(b.award.leave_count, at);
+    cr_expect_eq(b.award.leaves[at].way, way);
+    cr_expect_eq(b.award.leaves[at].count, count, "%lld", (long long)b.award.leaves[at].count);
+}
+
+Test(inner_overflow, levels_that_refuse_come_first_and_the_award_says_who_leaves)
+{
+    set_up_each(2, TAKT_WHEN_FULL_DROP_OLDEST, 3, TAKT_WHEN_FULL_REFUSE);
+    claim(0, 1, FIRST, 6);
+    cr_expect_eq(b.given, 1);
+    cr_expect_eq(b.award.refused, 3);
+    cr_assert_eq(b.award.leave_count, 2);
+    expect_leaves(0, TAKT_WHEN_FULL_REFUSE, 2);
+    expect_leaves(1, TAKT_WHEN_FULL_DROP_OLDEST, 1);
+    cr_expect_eq(waiting_at(&inner[FIRST]), 2);
+    cr_expect_eq(waiting_at(&inner[DOMAIN]), 2, "they leave all levels");
+    claim_with(MS, 1, FIRST, 5, 2, 0);
+    cr_expect_eq(b.award.refused, 0);
+    cr_expect_eq(b.award.leave_count, 0);
+}
+
+Test(inner_overflow, one_way_of_all_levels_needs_no_name)
+{
+    set_up_each(2, TAKT_WHEN_FULL_DROP_OLDEST, 0, TAKT_WHEN_FULL_REFUSE);
+    claim(0, 1, FIRST, 6);
+    cr_expect_eq(b.award.refused, 3);
+    cr_expect_eq(b.award.leave_count, 0);
+}
+
+/* The account drops one, so that the domain has only one more to drop. */
+Test(inner_overflow, levels_that_drop_do_so_from_the_innermost)
+{
+    set_up_each(2, TAKT_WHEN_FULL_DROP_LOWEST, 1, TAKT_WHEN_FULL_DROP_OLDEST);
+    claim(0, 1, FIRST, 4);
+    cr_expect_eq(b.given, 1);
+    cr_expect_eq(b.award.refused, 2);
+    cr_assert_eq(b.award.leave_count, 2);
+    expect_leaves(0, TAKT_WHEN_FULL_DROP_LOWEST, 1);
+    expect_leaves(1, TAKT_WHEN_FULL_DROP_OLDEST, 1);
+    cr_expect_eq(waiting_at(&inner[DOMAIN]), 1);
+}
+
+/* Worker 1 could keep the waiter that it loses if the domain had space by then. So the account does
+ * not give its place away before the worker has claimed. */
+Test(inner_overflow, a_level_that_refuses_counts_dropped_waiters_until_their_worker_claims)
+{
+    set_up_each(3, TAKT_WHEN_FULL_REFUSE, 2, TAKT_WHEN_FULL_DROP_OLDEST);
+    claim(0, 9, FIRST, 1);
+    claim(MS, 1, FIRST, 2);
+    claim(2 * MS, 2, FIRST, 1);
+    cr_expect_eq(b.award.refused, 0);
+    cr_assert_eq(b.award.wake_count, 1);
+    cr_expect_eq(b.award.wakes[0], 1);
+    cr_expect_eq(waiting_at(&inner[DOMAIN]), 2);
+    cr_expect_eq(waiting_at(&inner[FIRST]), 3);
+    claim_with(3 * MS, 3, FIRST, 5, 1, 1);
+    cr_assert_eq(b.award.leave_count, 1);
+    expect_leaves(0, TAKT_WHEN_FULL_REFUSE, 1);
+    claim_with(4 * MS, 1, FIRST, 5, 2, 0);
+    cr_assert_eq(b.award.leave_count, 1);
+    expect_leaves(0, TAKT_WHEN_FULL_DROP_OLDEST, 1);
+    cr_expect_eq(waiting_at(&inner[FIRST]), 2);
+    claim_with(5 * MS, 3, FIRST, 5, 1, 1);
+    cr_expect_eq(b.award.leave_count, 0, "there is a place now, and the domain drops the oldest");
+    cr_assert_eq(b.award.wake_count, 1);
+    cr_expect_eq(b.award.wakes[0], 1);
 }
 
 /* In the domain's line a place that its account parks is aside. It counts until it is late. */

@@ -33,7 +33,6 @@ typedef struct job {
 
 static takt_fleet fleet;
 static takt_limit limits[LEVELS];
-static takt_when_full when_full; /* of those that have a bound */
 static job jobs[JOBS_MAX];
 static int job_count;
 static uint64_t pauses; /* random */
@@ -55,9 +54,18 @@ __attribute__((noreturn)) static void fail(int promise, const char *what, const 
 
 /* ---- what is checked ------------------------------------------------------------------------- */
 
-static bool refuses(void)
+static bool refuses(const takt_numbers *numbers)
 {
-    return when_full == TAKT_WHEN_FULL_REFUSE;
+    return numbers->max_waiting > 0 && !takt_numbers_drops(numbers);
+}
+
+/* Whether all levels with a bound refuse. */
+static bool all_refuse(void)
+{
+    for (int level = 0; level < LEVELS; level++)
+        if (takt_numbers_drops(&limits[level].numbers))
+            return false;
+    return true;
 }
 
 /* Two accounts share a domain. */
@@ -74,7 +82,8 @@ static int64_t count_in(const takt_ledger *ledger, int64_t now_us)
 
     for (int i = 0; i < ledger->line_count; i++) {
         const takt_place *place = &ledger->line[i];
-        if (refuses() || !place->aside || place->again_at_us + TAKT_LOOKAHEAD_US >= now_us)
+        if (refuses(ledger->numbers) || !place->aside ||
+            place->again_at_us + TAKT_LOOKAHEAD_US >= now_us)
             waiting += place->waiting;
     }
     return waiting;
@@ -98,6 +107,32 @@ static bool has_grown(const takt_ledger *ledger, uint64_t worker)
     return false;
 }
 
+/* Whether a level is full after a claim. */
+static bool is_full(int level, int64_t now_us)
+{
+    const takt_record_scratch *scratch = &fleet.ledgers[0].store.scratch;
+    const takt_ledger *ledger =
+        level == OUTERMOST ? &scratch->ledger : &scratch->inner[level].ledger;
+
+    return ledger->numbers->max_waiting > 0 &&
+           count_in(ledger, now_us) >= ledger->numbers->max_waiting;
+}
+
+/* An inner level has dropped waiters of others only if it is full without them, or if a level
+ * further out that drops after it is. */
+static void check_dropped(const takt_award *award)
+{
+    for (int i = 0; i < award->wake_count; i++) {
+        int level = award->wake_levels[i] - 1, outer = level;
+        while (level >= 0 && outer < LEVELS &&
+               !((outer == level || takt_numbers_drops(&limits[outer].numbers)) &&
+                 is_full(outer, award->now_us)))
+            outer++;
+        if (outer == LEVELS)
+            fail(5, "waiters of others leave", limits[level].name, award->wake_count, 0);
+    }
+}
+
 static void check_claim(const takt_store_call *call)
 {
     const takt_record_scratch *scratch = &fleet.ledgers[0].store.scratch;
@@ -112,10 +147,11 @@ static void check_claim(const takt_store_call *call)
         if (outermost || most == 0 || waiting <= most)
             continue;
         /* waiters of a worker that was silent, or whose slots were lost, were accepted */
-        if (!refuses() ||
+        if (calm || !refuses(ledger->numbers) ||
             (award->refused < call->claim->newcomers && has_grown(ledger, call->claim->worker)))
             fail(5, "waiters", limits[level].name, waiting, most);
     }
+    check_dropped(award);
     if (award->refused > 0 && !full)
         fail(5, "waiters leave", "there is room", award->refused, 0);
     if (told && !full && limits[OUTERMOST].numbers.max_waiting == 0)
@@ -159,12 +195,14 @@ static int64_t count_waiting(int level, int key, bool counted)
     return waiting;
 }
 
+/* If messages were lost, a waiter whose slot was lost waits again where it was accepted. */
 static void check_waiting(int keys, bool counted)
 {
     for (int level = 0; level < OUTERMOST; level++)
         for (int key = 0; key < keys; key++) {
             int64_t most = limits[level].numbers.max_waiting;
-            int64_t waiting = most > 0 ? count_waiting(level, key, counted) : 0;
+            bool checked = most > 0 && (calm || !refuses(&limits[level].numbers));
+            int64_t waiting = checked ? count_waiting(level, key, counted) : 0;
             if (waiting > most)
                 fail(5, "waiters of all workers", limits[level].name, waiting, most);
         }
@@ -252,7 +290,6 @@ static void set_limit(int level, const char *name, int64_t tokens, int64_t perio
 
 static void choose(takt_when_full chosen)
 {
-    when_full = chosen;
     for (int level = 0; level < LEVELS; level++)
         if (limits[level].numbers.max_waiting > 0)
             limits[level].numbers.when_full = chosen;
@@ -316,6 +353,7 @@ static void newcomers_of_a_parked_queue(int64_t delay_us, uint64_t seed)
     set_limit(OUTERMOST, "vendor", 100, SECOND_US, 1, 0);
     choose(TAKT_WHEN_FULL_REFUSE);
     open_fleet(2, delay_us, seed);
+    calm = true;
     come(0, 0, 5, 3, false);
     come(1, 0, 5, 1, false);
     takt_fleet_run(&fleet, BEGIN_US + SECOND_US);
@@ -419,6 +457,9 @@ static void draw_limits(uint64_t *random)
               limits[0].numbers.max_waiting > 0 ? draw_most(random, 50) : draw_most(random, 100));
     set_limit(OUTERMOST, "vendor", 100, SECOND_US, 1, draw_most(random, 15));
     choose(choices[draw(random, 3)]);
+    for (int level = 0; level < LEVELS; level++)
+        if (chance(random, 40) && limits[level].numbers.max_waiting > 0)
+            limits[level].numbers.when_full = choices[draw(random, 3)];
 }
 
 /* Worker 0 has work of every key, and lives. */
@@ -430,22 +471,21 @@ static void any_bounded(uint64_t seed)
 
     draw_limits(&random);
     open_fleet(workers, delays_us[draw(&random, 4)], seed);
+    calm = !chance(&random, 60);
     for (int i = 0; i < keys; i++)
         for (int w = 0; w < workers; w++)
             if (w == 0 || chance(&random, 50))
                 come(w, i, chance(&random, 70) ? 5 : 7, 1 + (int)draw(&random, 12), true);
-    calm = !chance(&random, 60);
     if (!calm)
         storm(workers, &random);
     for (int i = 0; i < 20; i++) {
         takt_fleet_run(&fleet, fleet.now_us + SECOND_US / 10 + draw(&random, SECOND_US / 10));
-        if (calm && refuses())
+        if (calm && all_refuse())
             check_waiting(keys, true);
     }
     closing = true;
     takt_fleet_run(&fleet, fleet.now_us + (calm ? 3 : 40) * SECOND_US);
-    if (calm || !refuses()) /* a waiter whose slot was lost waits again, and was accepted */
-        check_waiting(keys, false);
+    check_waiting(keys, false);
     for (int i = 0; !slow && i < keys;
          i += 2) /* each domain: its accounts may wait behind each other */
         if (starts[i] + starts[i + 1] < 1)

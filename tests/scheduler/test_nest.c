@@ -185,15 +185,11 @@ Test(nest, what_one_claim_cannot_decide_is_not_nested)
     }
 }
 
-/* The award tells how many leave, and not which. */
-Test(nest, all_levels_with_a_bound_choose_alike_who_leaves)
+Test(nest, levels_with_bounds_may_differ_in_who_leaves)
 {
     user.numbers.max_waiting = 3;
     server.numbers.max_waiting = 5;
-    cr_expect(is_nested());
     server.numbers.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
-    cr_expect_not(is_nested());
-    user.numbers.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
     cr_expect(is_nested());
 }
 
@@ -789,6 +785,53 @@ Test(nest, what_was_woken_during_its_claim_is_not_parked)
     run(12 * MS);
     cr_expect_eq(claims, 0);
     cr_expect_eq(permits[0][0].status, TAKT_E_FULL, "the oldest");
+}
+
+/* Two were counted, two have come: the newest is refused, and the oldest makes way for the other.
+ */
+Test(nest, who_leaves_is_as_the_award_says_if_the_levels_differ)
+{
+    takt_award award = {.claim_again_at_us = NOW + 30 * SECOND,
+                        .parked = true,
+                        .refused = 2,
+                        .leave_count = 2,
+                        .leaves = {{TAKT_WHEN_FULL_REFUSE, 1}, {TAKT_WHEN_FULL_DROP_OLDEST, 1}},
+                        .least_urgent = -1};
+
+    domain.numbers.max_waiting = 3;
+    server.numbers.max_waiting = 2;
+    server.numbers.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
+    add("a", 2);
+    run(0);
+    answer_parked(0, true, false, 0);
+    for (int i = 2; i < 4; i++) {
+        permits[0][i] = (takt_permit){.cost = 1, .priority = 5, .deadline_at_us = TAKT_NEVER};
+        takt_waiter_acquire(&s, queues[0], &permits[0][i]);
+    }
+    run(SECOND);
+    cr_assert_eq(claims, 1);
+    cr_expect_eq(said[0].newcomers, 2, "the domain refuses");
+    answer_to(0, &award, SECOND);
+    run(SECOND);
+    cr_expect_eq(permits[0][3].status, TAKT_E_FULL);
+    cr_expect_eq(permits[0][0].status, TAKT_E_FULL);
+    cr_expect_eq(queues[0]->waiters.total, 2);
+}
+
+/* By the lowest bound that refuses, though another one is lower. */
+Test(nest, a_queue_that_fills_a_level_that_refuses_refuses_newcomers_itself)
+{
+    domain.numbers.max_waiting = 1;
+    domain.numbers.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
+    server.numbers.max_waiting = 2;
+    add("a", 2);
+    run(0);
+    answer_parked(0, true, false, 0);
+    permits[0][2] = (takt_permit){.cost = 1, .priority = 5, .deadline_at_us = TAKT_NEVER};
+    takt_waiter_acquire(&s, queues[0], &permits[0][2]);
+    run(SECOND);
+    cr_expect_eq(permits[0][2].status, TAKT_E_FULL);
+    cr_expect_eq(queues[0]->waiters.total, 2);
 }
 
 Test(nest, waiters_that_no_line_has_counted_stay_newcomers)

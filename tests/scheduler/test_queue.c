@@ -49,28 +49,28 @@ Test(queue, the_first_to_leave_has_no_slot)
 {
     takt_permit *first, *large, *small;
 
-    cr_assert_null(takt_queue_excess(&queue));
+    const takt_when_full oldest = TAKT_WHEN_FULL_DROP_OLDEST, lowest = TAKT_WHEN_FULL_DROP_LOWEST;
+
+    cr_assert_null(takt_queue_excess(&queue, TAKT_WHEN_FULL_REFUSE));
     first = wait_with(5, 1, TAKT_NEVER);
     large = wait_with(5, 7, TAKT_NEVER);
     small = wait_with(5, 1, TAKT_NEVER);
-    cr_assert_null(takt_queue_excess(&queue), "no claim has stated them");
-    limit.numbers.when_full = TAKT_WHEN_FULL_DROP_LOWEST;
-    cr_assert_eq(takt_queue_excess(&queue), small);
-    cr_assert_eq(takt_queue_excess_after(&queue, small), large);
-    limit.numbers.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
-    cr_assert_eq(takt_queue_excess(&queue), first);
+    cr_assert_null(takt_queue_excess(&queue, TAKT_WHEN_FULL_REFUSE), "no claim has stated them");
+    cr_assert_eq(takt_queue_excess(&queue, lowest), small);
+    cr_assert_eq(takt_queue_excess_after(&queue, lowest, small), large);
+    cr_assert_eq(takt_queue_excess(&queue, oldest), first);
     put_in_hand(1, 1);
-    cr_assert_eq(takt_queue_excess(&queue), large);
-    cr_assert_eq(takt_queue_excess_after(&queue, large), small);
-    cr_assert_null(takt_queue_excess_after(&queue, small));
+    cr_assert_eq(takt_queue_excess(&queue, oldest), large);
+    cr_assert_eq(takt_queue_excess_after(&queue, oldest, large), small);
+    cr_assert_null(takt_queue_excess_after(&queue, oldest, small));
     put_in_hand(1, 7);
-    cr_assert_eq(takt_queue_excess(&queue), small);
+    cr_assert_eq(takt_queue_excess(&queue, oldest), small);
     put_in_hand(1, 1);
-    cr_assert_null(takt_queue_excess(&queue), "there is a slot for everybody");
-    cr_assert_eq(takt_queue_excess(&queue), NULL);
+    cr_assert_null(takt_queue_excess(&queue, oldest), "there is a slot for everybody");
+    cr_assert_eq(takt_queue_excess(&queue, oldest), NULL);
     first = wait_with(9, 2, TAKT_NEVER);
     wait_with(0, 1, TAKT_NEVER);
-    cr_assert_eq(takt_queue_excess(&queue), first, "the least urgent");
+    cr_assert_eq(takt_queue_excess(&queue, oldest), first, "the least urgent");
 }
 
 Test(queue, only_those_that_no_award_has_counted_are_refused)
@@ -82,7 +82,7 @@ Test(queue, only_those_that_no_award_has_counted_are_refused)
     wait_with(7, 1, TAKT_NEVER);
     cr_assert_eq(takt_queue_mark_stated(&queue), 2);
     takt_queue_count(&queue);
-    cr_assert_null(takt_queue_excess(&queue), "both are counted");
+    cr_assert_null(takt_queue_excess(&queue, TAKT_WHEN_FULL_REFUSE), "both are counted");
     cr_assert(!takt_queue_is_full(&queue), "nobody is new");
     urgent = wait_with(0, 1, TAKT_NEVER);
     new = wait_with(7, 1, TAKT_NEVER);
@@ -91,12 +91,13 @@ Test(queue, only_those_that_no_award_has_counted_are_refused)
     cr_assert_eq(takt_queue_mark_stated(&queue), 2);
     cr_assert_null(takt_queue_unstated(&queue));
     wait_with(7, 1, TAKT_NEVER); /* while the claim is under way */
-    cr_assert_eq(takt_queue_excess(&queue), new);
-    cr_assert_null(takt_queue_excess_after(&queue, new), "the one before it is counted");
+    cr_assert_eq(takt_queue_excess(&queue, TAKT_WHEN_FULL_REFUSE), new);
+    cr_assert_null(takt_queue_excess_after(&queue, TAKT_WHEN_FULL_REFUSE, new),
+                   "the one before it is counted");
     takt_queue_remove(&queue, new);
-    cr_assert_eq(takt_queue_excess(&queue), urgent);
+    cr_assert_eq(takt_queue_excess(&queue, TAKT_WHEN_FULL_REFUSE), urgent);
     takt_queue_count(&queue);
-    cr_assert_null(takt_queue_excess(&queue));
+    cr_assert_null(takt_queue_excess(&queue, TAKT_WHEN_FULL_REFUSE));
     cr_assert_eq(queue.waiters.counted, 3);
     cr_assert_eq(takt_queue_mark_stated(&queue), 1);
     takt_queue_remove(&queue, urgent);

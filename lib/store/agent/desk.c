@@ -200,6 +200,7 @@ void takt_relay_desk_award(takt_relay_desk *desk, takt_store_call *call, int64_t
     award->waiting = takt_max(desk->waiting, waiting);
     award->workers = takt_max(desk->workers, waiting > 0);
     award->refused = desk->refused;
+    award->leave_count = 0;
     award->least_urgent = -1;
     award->holding = 0;
     if (lease_us != TAKT_NEVER)

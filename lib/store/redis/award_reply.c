@@ -132,6 +132,34 @@ static void read_holding(struct cursor *cursor, takt_award *award, bool permits)
     award->wake_count = 0; /* the script has sent the wake-ups */
 }
 
+/* Reads how many waiters leave: a number; or a text if the levels differ in when_full, as the
+ * script's `inner.leaves` is. */
+static void read_refused(struct cursor *cursor, const takt_store_call *call, int64_t left)
+{
+    takt_award *award = call->award;
+    const takt_reply *text;
+    takt_reader reader;
+
+    award->refused = award->leave_count = 0;
+    if (call->inner_count == 0 || cursor->left == 0 || cursor->at->type != TAKT_REPLY_STRING) {
+        award->refused = read_int(cursor, 0, left);
+        return;
+    }
+    text = read_text(cursor);
+    reader = (takt_reader){text->text, text->text + text->size, false};
+    do {
+        takt_leave *leave = &award->leaves[award->leave_count++];
+        if (leave != award->leaves)
+            takt_read_char(&reader, ' ');
+        leave->count = takt_read_int(&reader, 1, left);
+        leave->way = takt_read_if(&reader, 'o')   ? TAKT_WHEN_FULL_DROP_OLDEST
+                     : takt_read_if(&reader, 'u') ? TAKT_WHEN_FULL_DROP_LOWEST
+                                                  : TAKT_WHEN_FULL_REFUSE;
+        award->refused += leave->count;
+    } while (reader.at < reader.end && !reader.bad && award->leave_count < TAKT_LEVELS_MAX);
+    cursor->bad |= !takt_read_done(&reader);
+}
+
 static void read_award(struct cursor *cursor, takt_store_call *call, int64_t flags)
 {
     takt_award *award = call->award;
@@ -151,7 +179,7 @@ static void read_award(struct cursor *cursor, takt_store_call *call, int64_t fla
     award->blocked_until_us = read_int(cursor, 0, TAKT_EXACT_MAX);
     award->waiting = read_int(cursor, 0, TAKT_EXACT_MAX);
     award->workers = read_int(cursor, 0, TAKT_EXACT_MAX);
-    award->refused = read_int(cursor, 0, left);
+    read_refused(cursor, call, left);
     award->in_line = (unsigned)read_int(cursor, 0, (1 << TAKT_PRIORITIES) - 1);
     award->least_urgent = (int)read_int(cursor, -1, TAKT_PRIORITY_MAX);
     read_newer(cursor, call, award);
@@ -181,6 +209,7 @@ static bool give_one(takt_store_call *call, int64_t now_us, int64_t next_slot_us
     award->next_slot_at_us = next_slot_us;
     award->claim_again_at_us = TAKT_NEVER;
     award->blocked_until_us = award->waiting = award->workers = award->refused = 0;
+    award->leave_count = 0;
     award->in_line = 0;
     award->least_urgent = -1;
     award->holding = award->lease_spent_us = award->fence = award->reuses = 0;

@@ -454,6 +454,11 @@ static int award_fields(const takt_award *award, int64_t *fields)
     fields[n++] = award->waiting;
     fields[n++] = award->workers;
     fields[n++] = award->refused;
+    fields[n++] = award->leave_count;
+    for (int i = 0; i < award->leave_count; i++) {
+        fields[n++] = award->leaves[i].way;
+        fields[n++] = award->leaves[i].count;
+    }
     fields[n++] = award->in_line;
     fields[n++] = award->least_urgent;
     for (int i = 0; i < award->run_count; i++) {

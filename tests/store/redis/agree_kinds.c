@@ -739,6 +739,8 @@ static void count_inner(const agree_outcome *ran)
     count("inner ledgers with a line", line);
     count("inner ledgers of newer numbers",
           nested && has(ran->inner[0], ";r") && step->inner[0].numbers->revision == 0);
+    count("waiters that leave in one of several ways", nested && award->leave_count == 1);
+    count("waiters that leave in several ways", nested && award->leave_count > 1);
     count("claims of inner ledgers alone",
           step->call.op == TAKT_OP_CLAIM && step->ledger > 0 && award->run_count > 0);
 }

@@ -128,8 +128,7 @@ static void draw_when_full(agree_world *world, takt_limit *limit)
             chance(world, 50) ? TAKT_WHEN_FULL_DROP_OLDEST : TAKT_WHEN_FULL_DROP_LOWEST;
 }
 
-/* A bound that an inner key's waiters often exceed.  A chain is nested only if its levels choose
- * alike who leaves, but the ledgers may have other numbers than their callers. */
+/* A bound that an inner key's waiters often exceed. */
 static void draw_bound(agree_world *world, takt_limit *limit)
 {
     limit->numbers.max_waiting = up_to(world, 200);

@@ -18,6 +18,8 @@ struct answer {
 
 static takt_tenant_standing *tenants_to; /* the memory for those of a peek */
 
+static int inner_count; /* of the claims */
+
 /* The claim is of so many waiters, and the reply RESP. */
 static void answer_with(struct answer *answer, takt_op op, int waiters, const char *bytes)
 {
@@ -31,6 +33,7 @@ static void answer_with(struct answer *answer, takt_op op, int waiters, const ch
     answer->call.claim.want_count = 1;
     answer->call.claim.wants[0] = (takt_want){waiters, TAKT_NEVER, 1, 5, {{0}}};
     answer->call.call.tenants = tenants_to;
+    answer->call.call.inner_count = inner_count;
     answer->damaged = false;
     cr_assert_eq(takt_resp_feed(resp, bytes, strlen(bytes), &why), 0, "%s: %s", why, bytes);
     cr_assert_eq(takt_resp_next(resp, &reply, &why), 1, "%s", bytes);
@@ -116,6 +119,46 @@ Test(award_reply, an_award)
     cr_expect_eq(takt_run_slot(&read->runs[1], 1), INT64_C(1763692800020001));
     cr_expect_eq(takt_run_slot(&read->runs[1], 2), INT64_C(1763692800030002));
     cr_expect_eq(read->runs[1].cost, 1);
+}
+
+/* As text, if the levels differ in when_full. */
+Test(award_reply, who_leaves)
+{
+    static const struct {
+        const char *text;
+        int count; /* 0: it is bad */
+        takt_leave leaves[3];
+    } cases[] = {
+        {"$1\r\n2\r\n", 1, {{TAKT_WHEN_FULL_REFUSE, 2}}},
+        {"$2\r\n3o\r\n", 1, {{TAKT_WHEN_FULL_DROP_OLDEST, 3}}},
+        {"$8\r\n1 2o 12u\r\n",
+         3,
+         {{TAKT_WHEN_FULL_REFUSE, 1},
+          {TAKT_WHEN_FULL_DROP_OLDEST, 2},
+          {TAKT_WHEN_FULL_DROP_LOWEST, 12}}},
+        {"$0\r\n\r\n", 0, {{0}}},
+        {"$1\r\n0\r\n", 0, {{0}}},
+        {"$2\r\n1x\r\n", 0, {{0}}},
+        {"$4\r\n1 2 \r\n", 0, {{0}}},
+        {"$9\r\n1 1 1 1 1\r\n", 0, {{0}}},
+        {"$4\r\n100o\r\n", 0, {{0}}},
+    };
+
+    inner_count = 1;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *fields[AWARD_SIZE];
+        struct answer got;
+        const takt_award *read = &got.call.award;
+        memcpy(fields, award, sizeof fields);
+        fields[7] = cases[i].text;
+        answer_to(&got, TAKT_OP_CLAIM, 50, fields, AWARD_SIZE);
+        cr_assert_eq(got.read, cases[i].count > 0, "%s", cases[i].text);
+        cr_assert(!got.read || read->leave_count == cases[i].count, "%s", cases[i].text);
+        for (int j = 0; j < cases[i].count; j++) {
+            cr_expect_eq(read->leaves[j].way, cases[i].leaves[j].way);
+            cr_expect_eq(read->leaves[j].count, cases[i].leaves[j].count);
+        }
+    }
 }
 
 Test(award_reply, one_slot_for_one_waiter)

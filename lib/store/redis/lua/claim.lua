@@ -812,7 +812,8 @@ return run(function()
         + (claim.unlisted and TAKT_FLAG_UNLISTED or 0)
     reply[3], reply[4], reply[5] = claim.again_at, next_slot == NEVER and -1 or next_slot, blocked
     reply[6], reply[7] = line and line.all.waiting or 0, line and line.all.workers or 0
-    reply[8], reply[9], reply[10] = claim.refused, claim.in_line, claim.least_urgent
+    reply[8] = claim.inner and claim.inner.leaves or claim.refused
+    reply[9], reply[10] = claim.in_line, claim.least_urgent
     keep(not stale and claim.own or nil)
     return reply
 end)

@@ -29,6 +29,9 @@ if inner_keys then
         current = nil, -- the level in place
         parked_at = NEVER, -- when to claim again for places that the inner rules give nothing
         bounded = false, -- a level has max_waiting
+        way = nil, -- when_full of the levels with max_waiting
+        differ = false, -- they have different ones
+        leaves = nil, -- then: how many of the caller's waiters leave, and in which way, one after the other
 
         enter = function(level)
             local left = inner.current
@@ -71,7 +74,14 @@ if inner_keys then
             if ledger.listed and not tenants.list[1] then
                 level.tenants, tenants = nil, nil
             end
-            inner.bounded = inner.bounded or limit.max_waiting > 0
+            if limit.max_waiting > 0 then
+                inner.note_bound()
+            end
+        end,
+
+        note_bound = function()
+            inner.differ = inner.differ or inner.bounded and inner.way ~= limit.when_full
+            inner.bounded, inner.way = true, limit.when_full
         end,
 
         -- Reads the inner ledgers. Returns a reply instead of the claim's, or nil.
@@ -440,21 +450,43 @@ if inner_keys then
             return own
         end,
 
-        -- Applies the bounds of all levels. Returns the number of the caller's waiters that leave.
-        enforce = function(claim)
-            local refused = 0
-            inner.claim = claim
+        -- Applies the bounds of all levels, or of those that drop, or not. Returns the number of the caller's waiters
+        -- that leave.
+        apply = function(claim, refused, dropping)
+            local function apply(own)
+                local count = overflow.enforce(own, claim.newcomers - refused)
+                refused = refused + count
+                if inner.differ and count > 0 then
+                    inner.leaves = (inner.leaves and inner.leaves .. ' ' or '') .. count .. limit.when_full
+                end
+            end
+            local function concerns()
+                return limit.max_waiting > 0 and (dropping == nil or (limit.when_full ~= '') == dropping)
+            end
             inner.each(function(level)
-                if limit.max_waiting > 0 and tenants and tenants.list[1] then
-                    local own = level.own
-                        or level.unlisted and limit.when_full == '' and inner.stand_in() or {}
+                if concerns() and tenants and tenants.list[1] then
                     inner.waking(level, function()
-                        refused = refused + overflow.enforce(own, claim.newcomers - refused)
+                        apply(level.own or level.unlisted and limit.when_full == '' and inner.stand_in() or {})
                     end)
                 end
             end)
+            if concerns() then
+                apply(claim.own)
+            end
+            return refused
+        end,
+
+        -- Applies the bounds of all levels. If they differ in when_full, those that refuse come first.
+        enforce = function(claim)
+            local refused
+            inner.claim = claim
             if limit.max_waiting > 0 then
-                refused = refused + overflow.enforce(claim.own, claim.newcomers - refused)
+                inner.note_bound()
+            end
+            if inner.differ then
+                refused = inner.apply(claim, inner.apply(claim, 0, false), true)
+            else
+                refused = inner.apply(claim, 0)
             end
             inner.each(function(level)
                 if tenants and tenants.list[1] then
@@ -472,6 +504,9 @@ if inner_keys then
                     return
                 end
                 inner.enter(level)
+                if worker and limit.max_waiting > 0 and limit.when_full == '' then
+                    return -- counts_dropped() of core/overflow.c
+                end
                 local mine, record = not worker and own and own[priority], worker and line and line.record_of(worker)
                 local theirs = record and record[priority]
                 if mine then
