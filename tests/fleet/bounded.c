@@ -38,7 +38,7 @@ static int job_count;
 static uint64_t pauses; /* random */
 static int64_t starts[KEYS_MAX], refused[KEYS_MAX], started_all;
 static bool slow;    /* most of the work is parked, and the slots of the dead are missing */
-static bool calm;    /* nothing is lost, so that no worker is silent */
+static bool calm;    /* nothing but wake-ups is lost, so that no worker is silent */
 static bool closing; /* no work comes any more */
 static takt_standing peeked;
 
@@ -468,10 +468,14 @@ static void any_bounded(uint64_t seed)
     static const int64_t delays_us[] = {0, 500, 2000, 8000};
     uint64_t random = seed * 2654435761U + 41;
     int workers = 1 + (int)draw(&random, 5), keys = 1 + (int)draw(&random, 8);
+    bool unwoken;
 
     draw_limits(&random);
     open_fleet(workers, delays_us[draw(&random, 4)], seed);
     calm = !chance(&random, 60);
+    unwoken = calm && chance(&random, 50); /* dropped waiters are told late */
+    if (unwoken)
+        fleet.wakes_lost_per_mille = 200 + (int)draw(&random, 800);
     for (int i = 0; i < keys; i++)
         for (int w = 0; w < workers; w++)
             if (w == 0 || chance(&random, 50))
@@ -484,7 +488,8 @@ static void any_bounded(uint64_t seed)
             check_waiting(keys, true);
     }
     closing = true;
-    takt_fleet_run(&fleet, fleet.now_us + (calm ? 3 : 40) * SECOND_US);
+    fleet.wakes_lost_per_mille = 0;
+    takt_fleet_run(&fleet, fleet.now_us + (calm && !unwoken ? 3 : 40) * SECOND_US);
     check_waiting(keys, false);
     for (int i = 0; !slow && i < keys;
          i += 2) /* each domain: its accounts may wait behind each other */
