@@ -411,9 +411,41 @@ static void those_that_leave_together(int64_t delay_us, uint64_t seed)
     close_fleet();
 }
 
+/* The accounts drop their oldest waiters, and the domain of both refuses. Worker 1 sleeps while
+ * worker 2 takes the place of one of its two waiters. When it wakes, worker 2 is late, so that
+ * there is a place for both again. The domain has counted both all the time, and has refused
+ * another. */
+static void dropped_while_asleep(int64_t delay_us, uint64_t seed)
+{
+    set_limit(0, "account", 1, 3600 * SECOND_US, 1, 2);
+    set_limit(1, "domain", 50, SECOND_US, 1, 4);
+    set_limit(OUTERMOST, "vendor", 100, SECOND_US, 1, 0);
+    limits[0].numbers.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
+    open_fleet(3, delay_us, seed);
+    calm = true;
+    come(0, 0, 5, 1, false);
+    come(0, 1, 5, 1, false);
+    takt_fleet_run(&fleet, BEGIN_US + SECOND_US);
+    come(1, 0, 5, 2, false);
+    takt_fleet_run(&fleet, BEGIN_US + 2 * SECOND_US);
+    takt_fleet_freeze(&fleet.workers[1], BEGIN_US + 34 * SECOND_US);
+    come(2, 0, 5, 1, false);
+    takt_fleet_run(&fleet, BEGIN_US + 3 * SECOND_US);
+    takt_fleet_freeze(&fleet.workers[2], BEGIN_US + 37 * SECOND_US);
+    come(0, 1, 5, 2, false);
+    takt_fleet_run(&fleet, BEGIN_US + 36 * SECOND_US);
+    if (refused[0] != 0 || refused[1] != 1)
+        fail(5, "failures", "of both accounts", refused[0] + refused[1], 1);
+    takt_fleet_run(&fleet, BEGIN_US + 40 * SECOND_US);
+    if (refused[0] != 1 || refused[1] != 1)
+        fail(5, "failures", "of both accounts at last", refused[0] + refused[1], 2);
+    check_waiting(2, false);
+    close_fleet();
+}
+
 static void (*const figures[])(int64_t delay_us, uint64_t seed) = {
     refused_work_costs_nothing, newcomers_of_a_parked_queue, too_many_keys,
-    those_that_leave_together};
+    those_that_leave_together, dropped_while_asleep};
 
 #define FIGURES (sizeof figures / sizeof *figures)
 
