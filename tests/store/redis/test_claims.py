@@ -19,8 +19,9 @@ from redis_server import server  # noqa: E402
 
 SEAM = 'local clock = { 0, table.remove(ARGV) }'
 BEGIN_US = 4000000000000000  # keys expire by the server's own clock
-OUTER = ['g1/10000*1 1000000 0 250000 0 ', 'g1/20000*10 1000000 0 250000 0 ', 'g1/10000*1;g60/60000000*90 60000000 0 250000 0 ']
-INNER = ['g1/200000*1 1000000 0 250000 0 ', 'g1/100000*3 1000000 0 250000 0 ', 'g1/2000000*2 2000000 0 250000 0 ']
+OUTER = ['g1/10000*1 1000000 0 250000', 'g1/20000*10 1000000 0 250000', 'g1/10000*1;g60/60000000*90 60000000 0 250000']
+INNER = ['g1/200000*1 1000000 0 250000', 'g1/100000*3 1000000 0 250000', 'g1/2000000*2 2000000 0 250000']
+BOUNDS = ['0', '0', '5', '30', '4o', '40o', '8u']  # max_waiting and when_full
 
 
 class Connection:
@@ -57,8 +58,8 @@ class Fleet:
 
     def __init__(self, chance):
         self.chance, self.now, self.seq = chance, BEGIN_US, 0
-        self.outer = chance.choice(OUTER)
-        self.inner = [chance.choice(INNER) for _ in range(10)]
+        self.outer = f'{chance.choice(OUTER)} {chance.choice(BOUNDS)} '
+        self.inner = [f'{chance.choice(INNER)} {chance.choice(BOUNDS)} ' for _ in range(10)]
 
     def pass_time(self):
         self.now += self.chance.choice([0, 0, 1, 7000, 40000, 250000, 1000000]) * self.chance.randint(1, 3)
@@ -77,7 +78,9 @@ class Fleet:
             waiting += count
             wants += [count, -1, 1, priority]
         name = f'k{account}' if chance.random() < 0.9 else f't{account % 3}'  # by account, or with `fair`
-        told = f'{waiting}@{chance.choice([1, 1, 3])},{worker:x},{name}'
+        refuses = any(bound in self.outer + self.inner[account] for bound in (' 5 ', ' 30 '))
+        newcomers = f',{chance.randint(0, waiting)}' if refuses else ''
+        told = f'{waiting}{newcomers}@{chance.choice([1, 1, 3])},{worker:x},{name}'
         fields = [f'{worker * 1000 + account:x}', seq, told, *wants]
         keys = ['takt:{outer}', 'takt:{outer}:line', 'takt:{outer}:places', 'takt:{outer}', 'takt:{outer}',
                 f'takt:{{k{account}}}', f'takt:{{k{account}}}:log']
@@ -99,7 +102,7 @@ def run(report, path, seed, calls):
     together, alone = Connection(path, 0), Connection(path, 1)
     claims_script, claim_script = (together.say('SCRIPT', 'LOAD', embed.join(name, SEAM)) for name in ('claims', 'claim'))
     chance = random.Random(seed)
-    granted = tenants = 0
+    granted = tenants = left = 0
     for number in range(calls):
         if number % 100 == 0:
             together.say('FLUSHALL')
@@ -118,9 +121,11 @@ def run(report, path, seed, calls):
             report.check(False, f'seed {seed}, call {number}', '\n'.join(map(str, [claims, got, wanted, *ledgers])))
             return
         granted += sum(isinstance(one, list) and len(one) > 11 for one in got)
+        left += sum(isinstance(one, list) and len(one) > 7 and isinstance(one[7], str) for one in got)
         tenants = max(tenants, (together.say('GET', 'takt:{outer}') or '').count(';p'))
     report.check(True, f'seed {seed}: {calls} calls decide as single claims do')
     report.check(granted > calls / 4 and tenants > 5, 'claims are granted, and many wait', f'{granted} {tenants}')
+    report.check(left > calls / 20, 'waiters leave where the levels differ in when_full', str(left))
 
 
 def main():
