@@ -446,7 +446,7 @@ MUTANTS = [
      'if (are_none(numbers))'),
     # tenants
     ('a tenant pays nothing for its slots', 'core/ledger_claim.c',
-     'takt_tenants_charge(ledger, at, given.of[TAKT_UNIT_TOKENS]);',
+     'takt_tenants_charge(ledger, at, given);',
      ';'),
     ('tags know no weights', 'core/tenants.c',
      'tenant->tag + tokens * TAKT_TENANT_STEP / tenant->weight',
