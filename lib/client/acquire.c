@@ -53,22 +53,29 @@ static int expect_outer(takt_client *client, takt_permit *permit, const takt_req
     return 0;
 }
 
+/* The queue of a level; the permit takes there what it takes of it.  NULL: no memory. */
+static takt_queue *enter_level(takt_client *client, takt_permit *permit,
+                               const takt_request *request, const takt_levels *levels, int level)
+{
+    permit->cost = (int32_t)levels->costs[level];
+    permit->more = takt_request_more(levels, level);
+    return queue_of(client, request, levels, level);
+}
+
 /* The queue of the first limit; the permit is to pass the outer ones after it.  NULL: no memory. */
 static takt_queue *pass_one_by_one(takt_client *client, takt_permit *permit,
                                    const takt_request *request, const takt_levels *levels)
 {
     int code = expect_outer(client, permit, request, levels);
 
-    permit->cost = (int32_t)levels->costs[0];
-    permit->more = takt_request_more(levels, 0);
-    return code == 0 ? queue_of(client, request, levels, 0) : NULL;
+    return code == 0 ? enter_level(client, permit, request, levels, 0) : NULL;
 }
 
-/* The queue in which the permit waits for one slot of all its limits.  NULL: no memory. */
+/* The queue in which the permit waits for one slot of all its limits, of which the outermost is
+ * that level.  NULL: no memory. */
 static takt_queue *nest(takt_client *client, takt_permit *permit, const takt_request *request,
-                        const takt_levels *levels, const takt_chain *chain)
+                        const takt_levels *levels, const takt_chain *chain, int outermost)
 {
-    int outermost = levels->count - 1;
     int32_t weight;
     const char *tenant = takt_request_tenant(request, levels, outermost, &weight);
     takt_queue *queue = takt_registry_nested(&client->scheduler, chain, tenant, weight);
@@ -76,8 +83,7 @@ static takt_queue *nest(takt_client *client, takt_permit *permit, const takt_req
     if (queue)
         takt_renew_nested(&client->scheduler, queue, chain);
     permit->nested = 1;
-    permit->cost = takt_chain_cost(chain);
-    permit->more = TAKT_NO_MORE;
+    (void)takt_chain_take(chain, permit); /* it suits */
     return queue;
 }
 
@@ -103,11 +109,21 @@ static bool find_queues(takt_client *client, const takt_queue *nested,
 static void spread(takt_client *client, takt_queue *nested, takt_queue *const *queues,
                    takt_permit *permit)
 {
+    takt_run taken = takt_run_at(0, 1, permit->cost, permit->more), part = taken;
+    int count = nested->nest->count;
+
     takt_queue_remove(nested, permit);
     permit->nested = 0;
-    for (int i = 0; i < nested->nest->count; i++)
-        takt_waiter_expect(&client->scheduler, queues[i], permit->cost, permit->more, permit);
-    takt_acquire_enter(client, queues[nested->nest->count], permit);
+    for (int i = 0; i <= count; i++) {
+        const takt_inner *inner = i > 0 ? &nested->nest->inner[count - i] : NULL;
+        part = takt_nest_part(&queues[i]->limit->numbers,
+                              inner ? inner->units : (takt_unit_map){{0}}, taken);
+        if (i < count)
+            takt_waiter_expect(&client->scheduler, queues[i], part.cost, part.more, permit);
+    }
+    permit->cost = part.cost;
+    permit->more = part.more;
+    takt_acquire_enter(client, queues[count], permit);
 }
 
 bool takt_acquire_unnest(takt_client *client, takt_queue *queue)
@@ -129,19 +145,33 @@ bool takt_acquire_unnest(takt_client *client, takt_queue *queue)
     return true;
 }
 
+/* A level whose key is unlimited takes no part in the decision. */
+static bool counts_nothing(const takt_limit *limit)
+{
+    return limit->access == TAKT_ACCESS_UNLIMITED && limit->mode == TAKT_MODE_ENFORCE;
+}
+
 /* The queue that the permit waits in first. */
 static takt_queue *first_queue(takt_client *client, takt_permit *permit,
                                const takt_request *request, const takt_levels *levels)
 {
-    takt_chain chain = {.count = levels->count};
+    takt_chain chain = {.count = 0};
+    int outermost = 0;
 
     for (int i = 0; i < levels->count; i++) {
-        chain.limits[i] = levels->limits[i];
-        chain.keys[i] = takt_request_key(request, levels, i);
-        chain.costs[i] = levels->costs[i];
+        if (counts_nothing(levels->limits[i]))
+            continue;
+        chain.limits[chain.count] = levels->limits[i];
+        chain.keys[chain.count] = takt_request_key(request, levels, i);
+        chain.costs[chain.count] = levels->costs[i];
+        chain.more[chain.count++] = takt_request_more(levels, i);
+        outermost = i;
     }
+    permit->nested = chain.count == 1; /* its slot is that of all levels that count it */
+    if (chain.count == 1)
+        return enter_level(client, permit, request, levels, outermost);
     return client->store->nests && takt_nest_suits(&client->scheduler, &chain)
-               ? nest(client, permit, request, levels, &chain)
+               ? nest(client, permit, request, levels, &chain, outermost)
                : pass_one_by_one(client, permit, request, levels);
 }
 

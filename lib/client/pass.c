@@ -184,8 +184,9 @@ static void name_inner(takt_claiming *claiming)
     claiming->call.inner = claiming->inner;
     claiming->call.inner_count = nest ? nest->count : 0;
     for (int i = 0; i < claiming->call.inner_count; i++)
-        claiming->inner[i] = (takt_store_inner){nest->inner[i].limit,
-                                                &nest->inner[i].limit->numbers, nest->inner[i].key};
+        claiming->inner[i] =
+            (takt_store_inner){nest->inner[i].limit, &nest->inner[i].limit->numbers,
+                               nest->inner[i].key, nest->inner[i].units};
 }
 
 /* Claims beyond CLAIMS_MAX, and those without memory, are sent when others are answered: each

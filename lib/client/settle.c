@@ -9,6 +9,7 @@
 #include "client/call.h"
 #include "client/request.h"
 #include "policy/unit_text.h"
+#include "scheduler/nest.h"
 #include "scheduler/turns.h"
 #include "shadow/shadow.h"
 
@@ -89,10 +90,14 @@ static void give_back(takt_client *client, const takt_limit *limit, const char *
 static void give_back_all(takt_client *client, const takt_queue *queue, int priority,
                           const takt_run *unused)
 {
-    for (int i = 0; queue->nest && i < queue->nest->count; i++)
-        give_back(client, queue->nest->inner[i].limit, queue->nest->inner[i].key,
-                  (takt_payer){NULL, 1, 0}, unused);
-    give_back(client, queue->limit, queue->key, payer_of(queue, priority), unused);
+    takt_run part = takt_nest_part(&queue->limit->numbers, (takt_unit_map){{0}}, *unused);
+
+    for (int i = 0; queue->nest && i < queue->nest->count; i++) {
+        const takt_inner *inner = &queue->nest->inner[i];
+        takt_run inner_part = takt_nest_part(&inner->limit->numbers, inner->units, *unused);
+        give_back(client, inner->limit, inner->key, (takt_payer){NULL, 1, 0}, &inner_part);
+    }
+    give_back(client, queue->limit, queue->key, payer_of(queue, priority), &part);
 }
 
 void takt_settle_unused(takt_client *client, const takt_queue *queue, const takt_run *unused)
@@ -209,9 +214,9 @@ int takt_settle(takt_permit *permit, const takt_request *request, const takt_amo
         return TAKT_E_INVALID;
     for (int i = 0; i < levels.count; i++) {
         bool last = i + 1 == levels.count;
-        takt_amounts taken =
-            taken_for(last && !permit->nested ? permit->cost : levels.costs[i],
-                      last ? permit->more : takt_request_more(&levels, i), 1, count == 0);
+        takt_amounts taken = taken_for(
+            last && !permit->nested ? permit->cost : levels.costs[i],
+            last && !permit->nested ? permit->more : takt_request_more(&levels, i), 1, count == 0);
         payer.tenant = takt_request_tenant(request, &levels, i, &payer.weight);
         code = settle_one(permit, levels.limits[i], takt_request_key(request, &levels, i), payer,
                           taken, used_of(levels.limits[i], used, count, taken), count > 0);

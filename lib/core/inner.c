@@ -28,7 +28,7 @@ int64_t takt_inner_from(const takt_ledger *ledger, int64_t now_us)
 bool takt_inner_can_give(const takt_ledger *ledger, takt_amounts taken)
 {
     EACH_INNER(at, ledger)
-    if (!takt_numbers_can_give(at.inner->numbers, taken))
+    if (!takt_numbers_can_give(at.inner->numbers, takt_amounts_by(at.inner->units, taken)))
         return false;
     return true;
 }
@@ -38,7 +38,8 @@ int64_t takt_inner_due(const takt_ledger *ledger, int64_t from_us, takt_amounts 
     EACH_INNER(at, ledger)
     if (from_us != TAKT_NEVER)
         from_us = takt_numbers_earliest(at.inner->numbers, &at.inner->state,
-                                        takt_max(from_us, at.inner->blocked_until_us), one);
+                                        takt_max(from_us, at.inner->blocked_until_us),
+                                        takt_amounts_by(at.inner->units, one));
     return from_us;
 }
 
@@ -55,26 +56,74 @@ static int64_t soon(const takt_ledger *ledger)
     return numbers->rule_count > 0 ? takt_max(span_us, ahead_us) : ahead_us;
 }
 
+/* How many units of a level bound what a place can use: tokens and requests in any case. */
+static int units_of(const takt_ledger *inner)
+{
+    return (int)takt_max(takt_numbers_units(inner->numbers), TAKT_UNIT_MORE);
+}
+
+/* Whether it counts other units than the claim's tokens, and requests. */
+static bool has_other_units(const takt_ledger *inner)
+{
+    return takt_numbers_count_more(inner->numbers) || !takt_unit_map_is_plain(inner->units);
+}
+
+/* Of the units of the outermost ledger a place wants at least what its first waiter needs. */
+static void want_first(const takt_ledger *ledger, takt_place *place)
+{
+    takt_amounts first = takt_amounts_of(place->need, place->first);
+
+    place->wanting = takt_max(place->wanting, place->need);
+    for (int unit = TAKT_UNIT_MORE; unit < takt_numbers_units(ledger->numbers); unit++)
+        place->more.of[unit] = takt_max(place->more.of[unit], first.of[unit]);
+}
+
+/* Lowers what the levels so far give a place, in the claim's units, to what an inner one gives.
+ * Returns for how many waiters like the first that is enough. */
+static int64_t cap_by(takt_ledger *inner, int64_t now_us, int64_t until_us, takt_place *place,
+                      int64_t able, takt_amounts *within)
+{
+    takt_amounts room = takt_numbers_room(inner->numbers, &inner->state,
+                                          takt_max(now_us, inner->blocked_until_us), until_us);
+    takt_amounts first = takt_amounts_of(place->need, place->first);
+    takt_amounts own = takt_amounts_by(inner->units, first);
+    int64_t permits;
+    takt_amounts ahead =
+        takt_inner_ahead(inner, now_us, place, takt_amounts_by(inner->units, *within), &permits);
+
+    able = takt_min(able, permits);
+    TAKT_EACH_UNIT(unit, units_of(inner))
+    {
+        int64_t left = takt_max(room.of[unit] - ahead.of[unit], 0);
+        int64_t *least = &within->of[takt_unit_by(inner->units, unit)];
+        able = takt_min(able, left / own.of[unit]);
+        *least = takt_min(*least, left);
+    }
+    within->of[TAKT_UNIT_REQUESTS] = takt_max(able, 0);
+    /* of the units that are not scarce here it wants no more than so many waiters take */
+    TAKT_EACH_UNIT(unit, has_other_units(inner) ? TAKT_UNITS : 0)
+    within->of[unit] = takt_min(within->of[unit], within->of[TAKT_UNIT_REQUESTS] * first.of[unit]);
+    return able;
+}
+
 bool takt_inner_cap(const takt_ledger *ledger, int64_t now_us, takt_place *place, int64_t turn_us)
 {
     int64_t until_us = takt_max(now_us + soon(ledger), turn_us), able = place->waiting;
-    takt_amounts within = {{TAKT_EXACT_MAX, TAKT_EXACT_MAX}}; /* what the levels so far give */
+    takt_amounts within = {{0}};
+    bool others = false;
 
-    place->wanting = place->stated;
+    TAKT_EACH_UNIT(unit, TAKT_UNITS)
+    within.of[unit] = TAKT_EXACT_MAX;
     EACH_INNER(at, ledger)
     {
-        takt_amounts room =
-            takt_numbers_room(at.inner->numbers, &at.inner->state,
-                              takt_max(now_us, at.inner->blocked_until_us), until_us);
-        int64_t permits;
-        takt_amounts ahead = takt_inner_ahead(at.inner, now_us, place, within, &permits);
-        int64_t tokens = takt_max(room.of[TAKT_UNIT_TOKENS] - ahead.of[TAKT_UNIT_TOKENS], 0);
-        int64_t requests = room.of[TAKT_UNIT_REQUESTS] - ahead.of[TAKT_UNIT_REQUESTS];
-        able = takt_min(takt_min(able, permits), takt_min(requests, tokens / place->need));
-        place->wanting = takt_min(place->wanting, tokens);
-        within.of[TAKT_UNIT_TOKENS] = takt_min(within.of[TAKT_UNIT_TOKENS], tokens);
-        within.of[TAKT_UNIT_REQUESTS] = takt_max(able, 0);
+        able = cap_by(at.inner, now_us, until_us, place, able, &within);
+        others |= has_other_units(at.inner);
     }
+    place->wanting = takt_min(place->stated, within.of[TAKT_UNIT_TOKENS]);
+    for (int unit = TAKT_UNIT_MORE; unit < TAKT_UNITS; unit++)
+        place->more.of[unit] = takt_min(place->stated_more.of[unit], within.of[unit]);
+    if (others && able > 0)
+        want_first(ledger, place);
     place->held_back = place->waiting - able;
     return able > 0;
 }
@@ -138,7 +187,8 @@ static void take(takt_ledger *ledger, int64_t from_us, int64_t at_us, takt_amoun
         takt_numbers_commit(ledger->numbers, &ledger->state, at_us, one);
     }
     EACH_INNER(at, ledger)
-    takt_numbers_commit(at.inner->numbers, &at.inner->state, at_us, one);
+    takt_numbers_commit(at.inner->numbers, &at.inner->state, at_us,
+                        takt_amounts_by(at.inner->units, one));
 }
 
 bool takt_inner_waits(const takt_ledger *ledger, uint64_t worker, int64_t from_us, int64_t due_us,
@@ -175,8 +225,8 @@ int64_t takt_inner_take(takt_ledger *ledger, int64_t from_us, const takt_want *w
     return taken;
 }
 
-void takt_inner_count(takt_ledger *ledger, int64_t tokens)
+void takt_inner_count(takt_ledger *ledger, takt_amounts given)
 {
     EACH_INNER(at, ledger)
-    takt_meter_add(at.inner, tokens);
+    takt_meter_add(at.inner, takt_amounts_by(at.inner->units, given).of[TAKT_UNIT_TOKENS]);
 }

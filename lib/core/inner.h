@@ -4,9 +4,9 @@
  * Work of an inner limit waits in the line of the outermost limit of its chain, as a tenant of its
  * own (tenants.h) whose name is the inner limit's key, and in the lines of its inner ledgers
  * (inner_line.h).  The rules, blocks and permits (inner_permits.h) of these ledgers are conditions
- * of the claim.  A slot is an instant at which the rules of all levels conform, and it is taken from
- * all of them in one step, with a permit of each level that has any.
- * What conforms at an instant conforms later as well, so one round over the levels is enough.
+ * of the claim.  A slot is an instant at which the rules of all levels conform, and it is taken
+ * from all of them in one step, with a permit of each level that has any. What conforms at an
+ * instant conforms later as well, so one round over the levels is enough.
  *
  * A place wants no more than its inner rules give soon, beside what it leaves to the places before
  * it in its inner lines: within two lookaheads, or until the next window of an outermost ledger
@@ -18,7 +18,8 @@
  *
  * A level with max_waiting bounds the waiters in its line: overflow.h.
  *
- * All levels count tokens and requests alone, and the claim's cost is the same on each.
+ * A claim states its amounts in the units of the outermost ledger, and behind these the amounts of
+ * units that only inner ledgers count.  takt_ledger.units says which of them an inner ledger takes.
  */
 #ifndef TAKT_CORE_INNER_H
 #define TAKT_CORE_INNER_H
@@ -51,6 +52,6 @@ int64_t takt_inner_take(takt_ledger *ledger, int64_t from_us, const takt_want *w
                         uint64_t worker, int64_t count, int64_t until_us, takt_award *award);
 
 /* Counts what a claim was given in the inner ledgers' meters. */
-void takt_inner_count(takt_ledger *ledger, int64_t tokens);
+void takt_inner_count(takt_ledger *ledger, takt_amounts given);
 
 #endif

@@ -37,32 +37,28 @@ static void leave(takt_ledger *inner, uint64_t worker)
     takt_tenants_settle(inner);
 }
 
-bool takt_inner_stand(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
+bool takt_inner_stand(takt_ledger *ledger, int i, int64_t now_us, const takt_claim *claim,
                       const takt_place *told)
 {
-    bool listed = true;
+    takt_ledger *inner = ledger->inner[i];
+    const char *tenant = i > 0 ? claim->tenant : NULL;
+    bool foremost = true;
 
-    for (int i = 0; i < ledger->inner_count; i++) {
-        takt_ledger *inner = ledger->inner[i];
-        const char *tenant = i > 0 ? claim->tenant : NULL;
-        bool foremost = true;
-        if (!has_turns(inner))
-            continue;
-        if (!takt_tenants_join(inner, now_us, claim, tenant, i > 0 ? claim->tenant_weight : 1)) {
-            leave(inner, claim->worker);
-            listed = listed && inner->numbers->max_waiting == 0;
-            continue;
-        }
-        for (int priority = 0; priority < TAKT_PRIORITIES; priority++) {
-            int at = takt_line_restate(inner, now_us, &told[priority]);
-            if (at >= 0)
-                inner->line[at].foremost = foremost;
-            foremost = foremost && at < 0;
-        }
-        takt_tenants_assign(inner, claim, tenant);
-        takt_tenants_settle(inner);
+    if (!has_turns(inner))
+        return true;
+    if (!takt_tenants_join(inner, now_us, claim, tenant, i > 0 ? claim->tenant_weight : 1)) {
+        leave(inner, claim->worker);
+        return inner->numbers->max_waiting == 0;
     }
-    return listed;
+    for (int priority = 0; priority < TAKT_PRIORITIES; priority++) {
+        int at = takt_line_restate(inner, now_us, &told[priority]);
+        if (at >= 0)
+            inner->line[at].foremost = foremost;
+        foremost = foremost && at < 0;
+    }
+    takt_tenants_assign(inner, claim, tenant);
+    takt_tenants_settle(inner);
+    return true;
 }
 
 int takt_inner_index(const takt_ledger *inner, const takt_place *place)
@@ -91,6 +87,8 @@ takt_amounts takt_inner_ahead(takt_ledger *inner, int64_t now_us, const takt_pla
         return (takt_amounts){{0}};
     own = &inner->line[at];
     own->wanting = takt_min(own->stated, able.of[TAKT_UNIT_TOKENS]);
+    for (int unit = TAKT_UNIT_MORE; unit < TAKT_UNITS; unit++)
+        own->more.of[unit] = takt_min(own->stated_more.of[unit], able.of[unit]);
     own->held_back = takt_max(own->waiting - able.of[TAKT_UNIT_REQUESTS], 0);
     own->aside = able.of[TAKT_UNIT_REQUESTS] <= 0;
     own->lacking = false;
@@ -117,19 +115,21 @@ static void look(const takt_ledger *inner, int64_t now_us, int64_t till_us, int 
     TAKT_EACH_UNIT(unit, takt_view_units(inner))
     {
         int64_t need = takt_line_need(place, unit), share = v.share.of[unit];
+        int64_t *left = &turn->left.of[takt_unit_by(inner->units, unit)];
         turn->usable[i].of[unit] = takt_view_usable(share, need);
         if (is_contested(inner, at))
-            turn->left.of[unit] =
-                takt_min(turn->left.of[unit], takt_min(takt_view_turn(share, need, v.shares),
-                                                       room.of[unit] - v.ahead.of[unit]));
+            *left = takt_min(*left, takt_min(takt_view_turn(share, need, v.shares),
+                                             room.of[unit] - v.ahead.of[unit]));
     }
 }
 
 takt_inner_turn takt_inner_turn_of(const takt_ledger *ledger, int64_t now_us,
                                    const takt_place *place)
 {
-    takt_inner_turn turn = {.left = {{TAKT_ROOM_MAX, TAKT_ROOM_MAX}}, .permits = TAKT_NEVER};
+    takt_inner_turn turn = {.permits = TAKT_NEVER};
 
+    TAKT_EACH_UNIT(unit, TAKT_UNITS)
+    turn.left.of[unit] = unit < TAKT_UNIT_MORE ? TAKT_ROOM_MAX : TAKT_EXACT_MAX;
     for (int i = 0; i < ledger->inner_count; i++) {
         turn.at[i] = takt_inner_index(ledger->inner[i], place);
         if (turn.at[i] >= 0)
@@ -142,10 +142,13 @@ takt_inner_turn takt_inner_turn_of(const takt_ledger *ledger, int64_t now_us,
 }
 
 void takt_inner_served(takt_ledger *ledger, const takt_place *place, const takt_inner_turn *turn,
-                       takt_amounts given)
+                       takt_amounts claimed)
 {
     for (int i = 0; i < ledger->inner_count; i++) {
         takt_ledger *inner = ledger->inner[i];
+        takt_amounts first =
+            takt_amounts_by(inner->units, takt_amounts_of(place->need, place->first));
+        takt_amounts given = takt_amounts_by(inner->units, claimed);
         int64_t used = 0;
         takt_place *own;
         if (turn->at[i] < 0)
@@ -155,13 +158,18 @@ void takt_inner_served(takt_ledger *ledger, const takt_place *place, const takt_
         own->stated = takt_max(own->stated - given.of[TAKT_UNIT_TOKENS], 0);
         own->waiting = place->waiting;
         own->accepted = takt_max(own->accepted - given.of[TAKT_UNIT_REQUESTS], 0);
-        own->need = place->need;
+        own->need = first.of[TAKT_UNIT_TOKENS];
+        for (int unit = TAKT_UNIT_MORE; unit < takt_view_units(inner); unit++) {
+            own->more.of[unit] = takt_max(own->more.of[unit] - given.of[unit], 0);
+            own->stated_more.of[unit] = takt_max(own->stated_more.of[unit] - given.of[unit], 0);
+            own->needs.of[unit] = first.of[unit];
+        }
         TAKT_EACH_UNIT(unit, takt_view_units(inner))
         used = takt_max(used, takt_ceil_div(given.of[unit], turn->usable[i].of[unit]));
         if (inner->numbers->concurrency > 0)
             used =
                 takt_max(used, takt_ceil_div(given.of[TAKT_UNIT_REQUESTS], turn->permit_shares[i]));
-        takt_tenants_charge(inner, turn->at[i], given.of[TAKT_UNIT_TOKENS]);
+        takt_tenants_charge(inner, turn->at[i], given);
         if (given.of[TAKT_UNIT_TOKENS] > 0)
             own->left = takt_max(turn->shares[i] - used, 0);
         if (own->waiting <= 0)

@@ -20,7 +20,7 @@
 
 /* What a place's turns leave to it now, in all inner lines. */
 typedef struct takt_inner_turn {
-    takt_amounts left;                   /* tokens and requests */
+    takt_amounts left;                   /* in the claim's units */
     int64_t permits;                     /* of every level that has any */
     int at[TAKT_INNER_MAX];              /* its place in each line; -1: it has none */
     int64_t shares[TAKT_INNER_MAX];      /* of its turn there */
@@ -34,24 +34,26 @@ void takt_inner_tidy(takt_ledger *ledger, int64_t now_us);
 /* The place's index in the line of an inner ledger; -1: it takes no turns there. */
 int takt_inner_index(const takt_ledger *inner, const takt_place *place);
 
-/* The worker's places become what its claim says: `told` has one for each priority, which wants
- * nothing if the worker has no waiters of it.  A line with too many tenants has no place for it.
- * False: that line has a bound, which does not count these waiters. */
-bool takt_inner_stand(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
+/* The worker's places in the line of the level `i` become what its claim says: `told` has one for
+ * each priority, in the units of that level, which wants nothing if the worker has no waiters of
+ * it. A line with too many tenants has no place for it.  False: that line has a bound, which does
+ * not count these waiters. */
+bool takt_inner_stand(takt_ledger *ledger, int i, int64_t now_us, const takt_claim *claim,
                       const takt_place *told);
 
-/* The ledgers within an inner one give a place so many tokens and requests soon: in the line of the
- * inner one others leave no more to it, and do not wait for it if that is nothing.  Returns what it
- * leaves to the places before it, and in *permits what these leave to it. */
+/* The ledgers within an inner one give a place so many of its tokens and requests soon: in the line
+ * of the inner one others leave no more to it, and do not wait for it if that is nothing.  Returns
+ * what it leaves to the places before it, and in *permits what these leave to it. */
 takt_amounts takt_inner_ahead(takt_ledger *inner, int64_t now_us, const takt_place *place,
                               takt_amounts able, int64_t *permits);
 
 takt_inner_turn takt_inner_turn_of(const takt_ledger *ledger, int64_t now_us,
                                    const takt_place *place);
 
-/* The place was given that in such a turn, and has changed accordingly. */
+/* The place was given that in such a turn, in the claim's units with its requests, and has changed
+ * accordingly. */
 void takt_inner_served(takt_ledger *ledger, const takt_place *place, const takt_inner_turn *turn,
-                       takt_amounts given);
+                       takt_amounts claimed);
 
 /* From when on there is room for the place's next turn in all inner lines where others wait. */
 int64_t takt_inner_turn_from(const takt_ledger *ledger, int64_t now_us, const takt_place *place);

@@ -181,7 +181,9 @@ typedef struct takt_place {
     int64_t came;     /* of the claiming worker, not kept: its turn before it was served */
     int64_t accepted; /* likewise: its waiters before this claim, less those that it serves */
     int64_t stated;   /* likewise: tokens that it wants, less those that it was given (inner.h) */
-    int64_t moves;    /* likewise: the worth of its turn (line.h), and of a usual one; 0: unknown */
+    takt_amounts stated_more; /* likewise, from TAKT_UNIT_MORE on */
+    takt_more first; /* likewise: of its first waiter, all further amounts that the claim states */
+    int64_t moves;   /* likewise: the worth of its turn (line.h), and of a usual one; 0: unknown */
     int64_t usual;
 } takt_place;
 
@@ -265,7 +267,8 @@ typedef struct takt_ledger {
     /* Of a claim with inner limits: their ledgers, the innermost first (inner.h); the caller's. */
     struct takt_ledger *const *inner;
     int inner_count;
-    takt_place *line; /* sorted by priority, then turn; the caller's memory */
+    takt_unit_map units; /* of an inner ledger: which of the claim's amounts its units are */
+    takt_place *line;    /* sorted by priority, then turn; the caller's memory */
     int line_count;
     int line_capacity;    /* before a claim at least line_count + TAKT_PRIORITIES */
     takt_tenant *tenants; /* the caller's memory */

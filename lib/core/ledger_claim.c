@@ -107,9 +107,12 @@ static bool is_uneven(const takt_ledger *ledger, const takt_place *me, takt_amou
 static void end_serving(const takt_ledger *ledger, takt_place *me, takt_amounts first,
                         const takt_view *v, takt_amounts given, int64_t used)
 {
-    me->wanting -= given.of[TAKT_UNIT_TOKENS];
-    me->stated -= given.of[TAKT_UNIT_TOKENS];
-    add_more(&me->more, &given, -1, takt_view_units(ledger));
+    me->wanting = takt_max(me->wanting - given.of[TAKT_UNIT_TOKENS], 0);
+    me->stated = takt_max(me->stated - given.of[TAKT_UNIT_TOKENS], 0);
+    for (int unit = TAKT_UNIT_MORE; unit < takt_view_units(ledger); unit++) {
+        me->more.of[unit] = takt_max(me->more.of[unit] - given.of[unit], 0);
+        me->stated_more.of[unit] = takt_max(me->stated_more.of[unit] - given.of[unit], 0);
+    }
     if (given.of[TAKT_UNIT_TOKENS] == 0)
         return;
     me->left = takt_max(v->shares - used, 0);
@@ -127,7 +130,7 @@ static takt_amounts serve(takt_ledger *ledger, int64_t now_us, int at, const tak
     takt_view v = takt_view_of(ledger, now_us, at, false);
     int64_t from_us = takt_max(now_us, ledger->blocked_until_us);
     int units = takt_view_units(ledger);
-    takt_amounts use = {{0}}, given = {{0}}, first = {{0}};
+    takt_amounts use = {{0}}, given = {{0}}, first = {{0}}, claimed = {{0}};
     takt_amounts left = left_now(ledger, now_us, me, &v, &use);
     takt_inner_turn inner = {.left = {{0}}};
     int64_t till_us = now_us + ledger->numbers->lookahead_us;
@@ -156,7 +159,7 @@ static takt_amounts serve(takt_ledger *ledger, int64_t now_us, int at, const tak
         count = takt_min(want->count - handed, count_within(&left, &one, units));
         count = takt_min(count, takt_max(permits - slots, 0));
         if (ledger->inner_count > 0)
-            count = takt_min(count, count_within(&inner.left, &one, TAKT_UNIT_MORE));
+            count = takt_min(count, count_within(&inner.left, &one, TAKT_UNITS));
         if (ledger->inner_count > 0 || ledger->gaps.count > 0)
             n = takt_inner_take(ledger, from_us, want, claim->worker, count, until_us, award);
         else
@@ -168,12 +171,16 @@ static takt_amounts serve(takt_ledger *ledger, int64_t now_us, int at, const tak
             left.of[unit] -= n * one.of[unit];
             given.of[unit] += n * one.of[unit];
         }
-        TAKT_EACH_UNIT(unit, ledger->inner_count > 0 ? TAKT_UNIT_MORE : 0)
-        inner.left.of[unit] -= n * one.of[unit];
+        TAKT_EACH_UNIT(unit, ledger->inner_count > 0 ? TAKT_UNITS : 0)
+        {
+            inner.left.of[unit] -= n * one.of[unit];
+            claimed.of[unit] += n * one.of[unit];
+        }
         me->waiting -= n + handed;
         me->accepted = takt_max(me->accepted - n - handed, 0);
         if (n + handed < want->count && want->latest_us > until_us) {
             me->need = want->cost; /* first come, first served: later waiters do not overtake it */
+            me->first = want->more;
             me->needs = (takt_amounts){{0}};
             add_more(&me->needs, &one, 1, units);
             break;
@@ -187,8 +194,10 @@ static takt_amounts serve(takt_ledger *ledger, int64_t now_us, int at, const tak
     }
     takt_inner_permits_give(ledger, now_us, claim, slots);
     end_serving(ledger, me, first, &v, given, used);
-    if (ledger->inner_count > 0)
-        takt_inner_served(ledger, me, &inner, (takt_amounts){{given.of[TAKT_UNIT_TOKENS], slots}});
+    if (ledger->inner_count > 0) {
+        takt_inner_served(ledger, me, &inner, claimed);
+        takt_inner_count(ledger, claimed);
+    }
     return given;
 }
 
@@ -254,6 +263,7 @@ static int64_t in_turn_at(const takt_ledger *ledger, int64_t now_us, int at)
     if (place->tenant == 0)
         return 0;
     place->wanting = place->stated;
+    place->more = place->stated_more;
     place->held_back = 0;
     v = takt_view_of(ledger, now_us, at, true);
     return v.permits <= 0 ? 0
@@ -284,7 +294,7 @@ static bool cap(takt_ledger *ledger, int64_t now_us, int at, int64_t *parked_us)
     if (ledger->inner_count == 0 || takt_inner_cap(ledger, now_us, place, 0) ||
         suits_turn(ledger, now_us, at))
         return true;
-    due_us = takt_inner_due(ledger, from_us, takt_amounts_of_cost(place->need));
+    due_us = takt_inner_due(ledger, from_us, takt_amounts_of(place->need, place->first));
     again_us = due_us == TAKT_NEVER ? now_us + TAKT_KEEPALIVE_US
                                     : takt_max(due_us - ledger->numbers->lookahead_us,
                                                takt_inner_turn_from(ledger, now_us, place));
@@ -294,12 +304,11 @@ static bool cap(takt_ledger *ledger, int64_t now_us, int at, int64_t *parked_us)
     return false;
 }
 
-/* What the claim says of its waiters of a priority.  `unlisted`: those for which it has no space.
- */
-static takt_place told_of(const takt_ledger *ledger, const takt_claim *claim, int priority,
-                          int64_t unlisted)
+/* What the claim says of its waiters of a priority, in a level's units, which are so many.
+ * `unlisted`: those for which it has no space. */
+static takt_place told_of(const takt_ledger *ledger, const takt_claim *claim, takt_unit_map map,
+                          int units, int priority, int64_t unlisted)
 {
-    int units = takt_view_units(ledger);
     takt_place told = {.worker = claim->worker,
                        .priority = (int8_t)priority,
                        .seq = claim->seq,
@@ -308,25 +317,27 @@ static takt_place told_of(const takt_ledger *ledger, const takt_claim *claim, in
 
     for (int i = 0; i < claim->want_count; i++) {
         const takt_want *want = &claim->wants[i];
+        takt_amounts one;
         if (want->priority != priority || !can_ever_be_given(ledger, want))
             continue;
-        told.wanting += want->count * want->cost;
+        one = takt_amounts_by(map, takt_amounts_of(want->cost, want->more));
+        told.wanting += want->count * one.of[TAKT_UNIT_TOKENS];
         told.waiting += want->count;
+        if (told.need == 0)
+            told.first = want->more;
         if (units > TAKT_UNIT_MORE) {
-            takt_amounts one = takt_amounts_of(want->cost, want->more);
             add_more(&told.more, &one, want->count, units);
             add_more(&told.needs, &one, told.need == 0, units);
         }
-        told.need = told.need ? told.need : want->cost;
+        told.need = told.need ? told.need : one.of[TAKT_UNIT_TOKENS];
     }
     return told;
 }
 
-/* Updates the worker's places to what the claim says. */
-static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim, takt_award *award,
-                    int64_t *parked_us)
+/* The same of all priorities. */
+static void tell(const takt_ledger *ledger, const takt_claim *claim, takt_unit_map map, int units,
+                 takt_place told[TAKT_PRIORITIES])
 {
-    takt_place told[TAKT_PRIORITIES];
     int64_t unlisted = claim->waiting;
     int last = -1;
 
@@ -335,9 +346,34 @@ static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim
         last = claim->wants[i].priority;
     }
     for (int i = 0; i < TAKT_PRIORITIES; i++)
-        told[i] = told_of(ledger, claim, i, i == last ? takt_max(unlisted, 0) : 0);
+        told[i] = told_of(ledger, claim, map, units, i, i == last ? takt_max(unlisted, 0) : 0);
+}
+
+/* The worker stands in the lines of its inner ledgers, with what it wants of each.
+ * False: a line with a bound does not count its waiters. */
+static bool stand_inside(takt_ledger *ledger, int64_t now_us, const takt_claim *claim)
+{
+    takt_place told[TAKT_PRIORITIES];
+    bool listed = true;
+
+    for (int i = 0; i < ledger->inner_count; i++) {
+        const takt_ledger *inner = ledger->inner[i];
+        tell(ledger, claim, inner->units, takt_view_units(inner), told);
+        if (!takt_inner_stand(ledger, i, now_us, claim, told))
+            listed = false;
+    }
+    return listed;
+}
+
+/* Updates the worker's places to what the claim says. */
+static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim, takt_award *award,
+                    int64_t *parked_us)
+{
+    takt_place told[TAKT_PRIORITIES];
+
     if (ledger->inner_count > 0)
-        award->unlisted = !takt_inner_stand(ledger, now_us, claim, told);
+        award->unlisted = !stand_inside(ledger, now_us, claim);
+    tell(ledger, claim, (takt_unit_map){{0}}, takt_view_units(ledger), told);
     for (int i = 0; i < TAKT_PRIORITIES; i++)
         (void)takt_line_restate(ledger, now_us, &told[i]);
     if (ledger->tenant_count > 0)
@@ -368,9 +404,8 @@ static takt_amounts serve_all(takt_ledger *ledger, int64_t now_us, const takt_cl
         given = serve(ledger, now_us, at, claim, award);
         all = takt_amounts_sum(all, given);
         takt_meter_add(ledger, given.of[TAKT_UNIT_TOKENS]);
-        takt_inner_count(ledger, given.of[TAKT_UNIT_TOKENS]);
         if (ledger->tenant_count > 0)
-            takt_tenants_charge(ledger, at, given.of[TAKT_UNIT_TOKENS]);
+            takt_tenants_charge(ledger, at, given);
         if (ledger->line[at].waiting > 0 && given.of[TAKT_UNIT_TOKENS] > 0 &&
             ledger->line[at].left == 0) {
             takt_line_end_turn(ledger, at, ledger->line[at].moves, ledger->line[at].usual);
@@ -388,13 +423,15 @@ static int64_t put_off_until(const takt_ledger *ledger, int64_t now_us, const ta
 {
     int64_t from_us = takt_max(now_us, ledger->blocked_until_us);
     int64_t lookahead_us = ledger->numbers->lookahead_us;
-    takt_amounts one = takt_amounts_of_cost(place->need);
+    takt_amounts one = takt_amounts_of(place->need, place->first);
     int64_t due_us = takt_inner_due(ledger, from_us, one);
 
     if (due_us == TAKT_NEVER)
         return due_us;
     if (!takt_inner_waits(ledger, place->worker, from_us, due_us, one))
-        return due_us - lookahead_us;
+        return takt_numbers_count_more(ledger->numbers)
+                   ? takt_inner_next(ledger, from_us, one) - lookahead_us
+                   : due_us - lookahead_us;
     return takt_max(due_us - lookahead_us, now_us + lookahead_us / TAKT_LOOKAHEAD_FRACTION_LEFT);
 }
 

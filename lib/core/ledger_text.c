@@ -439,7 +439,7 @@ static void read_tenant(takt_reader *reader, takt_ledger *ledger, takt_numbers *
 }
 
 /* wWORKER,SEQ,PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN,EXPIRES[*WEIGHT[+LEFT]][-FORMER][,[a][f][p]],
- * then with tenants @TENANT,CLIENT[,HELD_BACK], else of each further unit /WANTING,NEED: up to the
+ * then with tenants @TENANT,CLIENT[,HELD_BACK], and of each further unit /WANTING,NEED: up to the
  * last that is wanted or needed */
 
 static int count_places(const takt_ledger *ledger)
@@ -502,9 +502,8 @@ static void write_place(takt_writer *writer, const takt_ledger *ledger, int i)
         takt_write_hex(writer, place->client);
         if (place->held_back > 0)
             write_number(writer, ',', place->held_back);
-    } else {
-        write_further(writer, place);
     }
+    write_further(writer, place);
 }
 
 /* Where there are tenants, each place has one of its priority. */

@@ -117,8 +117,9 @@ int takt_line_restate(takt_ledger *ledger, int64_t now_us, const takt_place *tol
     place->wanting = place->stated = told->wanting;
     place->waiting = told->waiting;
     place->need = told->need;
-    place->more = told->more;
+    place->more = place->stated_more = told->more;
     place->needs = told->needs;
+    place->first = told->first;
     place->held_back = 0;
     place->again_at_us = now_us;
     place->expires_at_us = now_us + TAKT_SILENT_US;

@@ -35,6 +35,15 @@ const takt_algorithm *takt_algorithm_at(int index)
     return index >= 0 && (size_t)index < COUNT ? algorithms[index] : NULL;
 }
 
+void takt_unit_map_write(takt_unit_map map, char text[TAKT_AMOUNTS_MAX + 1])
+{
+    int size = 0;
+
+    for (int i = 0; i < TAKT_AMOUNTS_MAX && !takt_unit_map_is_plain(map); i++)
+        text[size++] = (char)('0' + i + map.shift[i]);
+    text[size] = '\0';
+}
+
 const char *takt_unit_name(takt_unit unit)
 {
     static const char *const names[TAKT_UNITS] = {"tokens", "requests", "unit 2", "unit 3",

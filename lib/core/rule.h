@@ -83,6 +83,50 @@ static inline takt_amounts takt_amounts_of_cost(int64_t cost)
 
 #define TAKT_EACH_UNIT(unit, count) for (int unit = 0; unit < (count); unit++)
 
+/* Which amounts of a claim are those of a level inside (inner.h): the level's i-th one, of tokens
+ * and then of the further units, is the claim's, so many places on.  Zeros: they are the same. */
+typedef struct takt_unit_map {
+    int8_t shift[TAKT_AMOUNTS_MAX];
+} takt_unit_map;
+
+/* The unit that the i-th amount of a request is of. */
+static inline int takt_unit_at(int i)
+{
+    return i == 0 ? TAKT_UNIT_TOKENS : TAKT_UNIT_REQUESTS + i;
+}
+
+/* The claim's unit that a level's unit is. */
+static inline int takt_unit_by(takt_unit_map map, int unit)
+{
+    return unit == TAKT_UNIT_TOKENS     ? takt_unit_at(map.shift[0])
+           : unit == TAKT_UNIT_REQUESTS ? TAKT_UNIT_REQUESTS
+                                        : takt_unit_at(unit - 1 + map.shift[unit - 1]);
+}
+
+static inline bool takt_unit_map_same(takt_unit_map a, takt_unit_map b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+/* Whether the level's amounts are those of the claim. */
+static inline bool takt_unit_map_is_plain(takt_unit_map map)
+{
+    return takt_unit_map_same(map, (takt_unit_map){{0}});
+}
+
+/* The places of the level's amounts among the claim's, as digits; "": they are the same. */
+void takt_unit_map_write(takt_unit_map map, char text[TAKT_AMOUNTS_MAX + 1]);
+
+/* What amounts of a claim are in a level's own units. */
+static inline takt_amounts takt_amounts_by(takt_unit_map map, takt_amounts claimed)
+{
+    takt_amounts own;
+
+    for (int unit = 0; unit < TAKT_UNITS; unit++)
+        own.of[unit] = claimed.of[takt_unit_by(map, unit)];
+    return own;
+}
+
 static inline takt_amounts takt_amounts_sum(takt_amounts a, takt_amounts b)
 {
     TAKT_EACH_UNIT(unit, TAKT_UNITS)

@@ -104,16 +104,6 @@ static takt_tenant *tenant_of(const takt_ledger *ledger, int at)
     return &ledger->tenants[ledger->line[at].tenant - 1];
 }
 
-static int64_t wanted_by(const takt_place *place, int unit)
-{
-    return unit == TAKT_UNIT_TOKENS ? place->wanting : place->waiting - place->held_back;
-}
-
-static int64_t needed_by(const takt_place *place, int unit)
-{
-    return unit == TAKT_UNIT_TOKENS ? place->need : 1;
-}
-
 void takt_tenants_count(const takt_ledger *ledger)
 {
     for (int i = 0; i < ledger->tenant_count; i++) {
@@ -128,7 +118,7 @@ void takt_tenants_count(const takt_ledger *ledger)
         if (place->aside)
             continue;
         for (int unit = 0; unit < TAKT_UNITS; unit++)
-            tenant->wanting.of[unit] += wanted_by(place, unit);
+            tenant->wanting.of[unit] += takt_line_wanted(place, unit);
         tenant->places++;
         tenant->processes += place->weight;
         if (tenant->head < 0)
@@ -144,7 +134,6 @@ static void name_all(takt_ledger *ledger, int64_t now_us)
         if (index == ledger->tenant_count)
             index = add(ledger, now_us, priority, "");
         ledger->line[at].tenant = (int16_t)(index + 1);
-        ledger->line[at].more = ledger->line[at].needs = (takt_amounts){{0}};
         ledger->turn = takt_max(ledger->turn, ledger->line[at].turn); /* nobody owes turns here */
     }
 }
@@ -308,9 +297,23 @@ static void gather(takt_ledger *ledger, int at)
         move_up(ledger, index, behind);
 }
 
-void takt_tenants_charge(takt_ledger *ledger, int at, int64_t tokens)
+/* The tokens that the rules give in the time in which they give all that. */
+static int64_t price_of(const takt_ledger *ledger, takt_amounts given)
+{
+    int64_t tokens = given.of[TAKT_UNIT_TOKENS], worth_us;
+
+    if (!takt_numbers_count_more(ledger->numbers) || tokens == 0)
+        return tokens;
+    worth_us = takt_numbers_worth(ledger->numbers, &ledger->state, given);
+    return takt_max(
+        takt_numbers_throughput(ledger->numbers, &ledger->state, worth_us).of[TAKT_UNIT_TOKENS],
+        tokens);
+}
+
+void takt_tenants_charge(takt_ledger *ledger, int at, takt_amounts given)
 {
     takt_tenant *tenant = tenant_of(ledger, at);
+    int64_t tokens = price_of(ledger, given);
 
     tenant->tag =
         takt_min(tenant->tag + tokens * TAKT_TENANT_STEP / tenant->weight, TAKT_EXACT_MAX / 2);
@@ -444,7 +447,7 @@ static int64_t left_to(const takt_ledger *ledger, const takt_tenant *tenant, int
     int64_t turn = turn_of(tenant, total, weights);
 
     return takt_min(takt_max(takt_max(turn, takt_min(until_even(tenant, tag), 2 * turn)),
-                             needed_by(&ledger->line[tenant->head], unit)),
+                             takt_line_need(&ledger->line[tenant->head], unit)),
                     tenant->wanting.of[unit]);
 }
 
@@ -493,10 +496,10 @@ takt_tenant_turn takt_tenants_turn(const takt_ledger *ledger, int at, int unit, 
         before++;
         shares += takt_line_shares(&ledger->line[i]);
     }
-    need = head ? needed_by(head, unit) : 0;
+    need = head ? takt_line_need(head, unit) : 0;
     ahead =
         shares * turn.share + (head ? takt_line_shares(head) * takt_max(need - turn.share, 0) : 0);
-    ahead = takt_min(ahead, mine->wanting.of[unit] - wanted_by(me, unit));
+    ahead = takt_min(ahead, mine->wanting.of[unit] - takt_line_wanted(me, unit));
     if (plan && head)
         tag = mine->tag + step_of(mine, ahead);
     turn.ahead = left_to_others(ledger, me->tenant - 1, unit, total, weights, tag) + ahead;

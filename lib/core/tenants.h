@@ -44,8 +44,9 @@ bool takt_tenants_join(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
 /* Call after the claim's places are in line: these name their tenant. */
 void takt_tenants_assign(takt_ledger *ledger, const takt_claim *claim, const char *tenant);
 
-/* Counts what was given to a place. */
-void takt_tenants_charge(takt_ledger *ledger, int at, int64_t tokens);
+/* Counts what was given to a place, in tokens; where rules count further units, in the tokens that
+ * are given in the time in which its scarcest unit is. */
+void takt_tenants_charge(takt_ledger *ledger, int at, takt_amounts given);
 
 /* Work of a tenant has used so many tokens more than it was charged for, or less (below 0), at most
  * TAKT_SETTLED_MAX of them.  While nobody waits this has no effect.  A tenant that does not wait

@@ -12,9 +12,7 @@
 
 int takt_view_units(const takt_ledger *ledger)
 {
-    int units = takt_numbers_units(ledger->numbers);
-
-    return ledger->tenant_count > 0 ? (int)takt_min(units, TAKT_UNIT_MORE) : units;
+    return takt_numbers_units(ledger->numbers);
 }
 
 /* takt_numbers_room, with the gaps. */

@@ -24,7 +24,7 @@ typedef struct takt_view {
  * before it take: they may be done with their turns before. */
 takt_view takt_view_of(const takt_ledger *ledger, int64_t now_us, int at, bool plan);
 
-/* How many units the line looks at: among tenants tokens and requests alone. */
+/* How many units the line looks at. */
 int takt_view_units(const takt_ledger *ledger);
 
 /* takt_numbers_due, with the gaps. */

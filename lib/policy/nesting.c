@@ -1,6 +1,7 @@
 /*
  * nesting.c: the check of a policy as a whole. It resolves the name in each `within` to its limit
- * and refuses unknown names, circles and too many levels; answers.c checks what each limit learns.
+ * and refuses unknown names, circles, and too many levels or units; answers.c checks what each limit
+ * learns.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +87,52 @@ static int refuse_depth(const takt_policy *policy, takt_error *error)
     return 0;
 }
 
+static bool counts_cost(const takt_limit *limit)
+{
+    for (int i = 0; i < limit->numbers.rule_count; i++)
+        if (limit->numbers.rules[i].unit == TAKT_UNIT_TOKENS)
+            return true;
+    return false;
+}
+
+/* Notes the units of a limit among those of the limits inside it.  Returns one that has no space;
+ * NULL: there is none. */
+static const char *note_units(const takt_limit *limit, const char *units[TAKT_AMOUNTS_MAX],
+                              int *count)
+{
+    for (int i = 0; i < TAKT_AMOUNTS_MAX; i++) {
+        const char *unit = i == 0 ? limit->unit : limit->more_units[i - 1];
+        int at = 0;
+        if (i == 0 ? !counts_cost(limit) : unit[0] == '\0')
+            continue;
+        while (at < *count && strcmp(units[at], unit) != 0)
+            at++;
+        if (at == TAKT_AMOUNTS_MAX)
+            return unit;
+        if (at == *count)
+            units[(*count)++] = unit;
+    }
+    return NULL;
+}
+
+/* Refuses more units than work can state amounts of. */
+static int refuse_units(const takt_policy *policy, takt_error *error)
+{
+    for (size_t i = 0; i < policy->limit_count; i++) {
+        const char *units[TAKT_AMOUNTS_MAX], *unit = NULL;
+        int count = 0;
+        for (const takt_limit *at = policy->limits[i]; at != NULL && unit == NULL; at = at->within)
+            unit = note_units(at, units, &count);
+        if (unit != NULL)
+            return takt_fail(error, TAKT_E_POLICY,
+                             "limits[%zu].within: this limit and those around it count more than "
+                             "%d units, and %s%s is one too many; count it in a limit that is not "
+                             "within these",
+                             i, TAKT_AMOUNTS_MAX, unit[0] ? "" : "the cost", unit);
+    }
+    return 0;
+}
+
 /* Sets `within` of a limit and its overrides. Only a change is written, because other threads may
  * read a policy that was checked before. */
 static void set_within(takt_limit *limit, const takt_limit *outer)
@@ -125,5 +172,7 @@ int takt_policy_check(const takt_policy *policy, takt_error *error)
     int code = refuse_circles(policy, error);
     if (code == 0)
         code = refuse_depth(policy, error);
+    if (code == 0)
+        code = refuse_units(policy, error);
     return code == 0 ? check_answers(policy, error) : code;
 }

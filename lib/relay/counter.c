@@ -83,10 +83,9 @@ static void name_levels(takt_counter *counter)
     (void)takt_relay_read_name(&parts, counter->name, counter->entry.size); /* it was checked */
     counter->tenant_name = parts.tenant;
     said->count = parts.inner_count + 1;
-    for (int i = 0; i < said->count; i++) {
+    said->alike = true;
+    for (int i = 0; i < said->count; i++)
         said->keys[i] = i < parts.inner_count ? parts.inner[i].key : parts.key;
-        said->costs[i] = 1; /* what its waiters cost is the same on each level */
-    }
 }
 
 takt_counter *takt_counter_of(takt_relays *relays, const char *name, size_t size)

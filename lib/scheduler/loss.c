@@ -364,13 +364,23 @@ static int64_t next_slot(const takt_queue *queue, bool inner, int64_t from_us)
     return from_us;
 }
 
+static void take_from(takt_share *share, takt_run slot)
+{
+    takt_share_take(share, slot.first.us, slot.cost, slot.more);
+}
+
 static void take(const takt_queue *queue, int64_t slot_us, int32_t cost, takt_more more)
 {
-    takt_share *shares[TAKT_LEVELS_MAX];
-    int count = shares_of(queue, shares);
+    takt_run slot = takt_run_at(slot_us, 1, cost, more);
 
-    for (int i = 0; i < count; i++)
-        takt_share_take(shares[i], slot_us, cost, more);
+    for (int i = 0; i < inner_count(queue); i++) {
+        const takt_inner *inner = &queue->nest->inner[i];
+        if (is_shared(inner->limit))
+            take_from(inner->ledger->share,
+                      takt_nest_part(&inner->limit->numbers, inner->units, slot));
+    }
+    if (is_shared(queue->limit))
+        take_from(share_of(queue), slot);
 }
 
 static void grant(takt_scheduler *scheduler, takt_queue *queue, int64_t slot_us)

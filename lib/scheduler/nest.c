@@ -15,20 +15,9 @@
 
 /* ---- which work is nested -------------------------------------------------------------------- */
 
-static bool counts_cost(const takt_numbers *numbers)
-{
-    for (int i = 0; i < numbers->rule_count; i++)
-        if (numbers->rules[i].unit == TAKT_UNIT_TOKENS)
-            return true;
-    return false;
-}
-
 static bool suits(const takt_limit *limit, bool outermost)
 {
-    const takt_numbers *numbers = &limit->numbers;
-
-    if (limit->mode != TAKT_MODE_ENFORCE || limit->access != TAKT_ACCESS_LIMITED ||
-        takt_numbers_count_more(numbers))
+    if (limit->mode != TAKT_MODE_ENFORCE || limit->access != TAKT_ACCESS_LIMITED)
         return false;
     return outermost || limit->fair == TAKT_FAIR_WORKER;
 }
@@ -41,26 +30,146 @@ bool takt_chain_bounds_inside(const takt_chain *chain)
     return false;
 }
 
-bool takt_nest_suits(const takt_scheduler *scheduler, const takt_chain *chain)
+/* Whether each level takes the cost and nothing else, as an agent of any version understands it. */
+static bool takes_cost_alone(const takt_chain *chain)
 {
-    return takt_chain_is_nested(chain) && !(scheduler->relayed && takt_chain_bounds_inside(chain));
+    takt_chain_units units;
+
+    if (!takt_chain_number(chain, &units))
+        return false;
+    for (int i = 0; i < chain->count; i++)
+        if (takt_numbers_count_more(&chain->limits[i]->numbers) ||
+            (i + 1 < chain->count && !takt_unit_map_is_plain(units.maps[i])))
+            return false;
+    return true;
 }
 
-int32_t takt_chain_cost(const takt_chain *chain)
+bool takt_nest_suits(const takt_scheduler *scheduler, const takt_chain *chain)
 {
-    for (int i = 0; i < chain->count; i++)
-        if (counts_cost(&chain->limits[i]->numbers))
-            return (int32_t)chain->costs[i];
-    return (int32_t)chain->costs[chain->count - 1];
+    return takt_chain_is_nested(chain) &&
+           !(scheduler->relayed && (takt_chain_bounds_inside(chain) || !takes_cost_alone(chain)));
 }
 
 bool takt_chain_is_nested(const takt_chain *chain)
 {
+    takt_chain_units units;
+
     for (int i = 0; i < chain->count; i++)
-        if (!suits(chain->limits[i], i + 1 == chain->count) ||
-            (counts_cost(&chain->limits[i]->numbers) && chain->costs[i] != takt_chain_cost(chain)))
+        if (!suits(chain->limits[i], i + 1 == chain->count))
             return false;
-    return chain->count > 1;
+    return chain->count > 1 && takt_chain_number(chain, &units);
+}
+
+/* ---- units ----------------------------------------------------------------------------------- */
+
+static bool counts(const takt_limit *limit, int amount)
+{
+    for (int i = 0; i < limit->numbers.rule_count; i++)
+        if ((int)limit->numbers.rules[i].unit == takt_unit_at(amount))
+            return true;
+    return false;
+}
+
+/* The name of a limit's unit, and what a request takes of it that states none; 0: it has to. */
+static const char *unit_of(const takt_limit *limit, int amount, int32_t *usual)
+{
+    *usual = amount == 0 ? limit->default_amount : limit->more_defaults.of[amount - 1];
+    return amount == 0 ? limit->unit : limit->more_units[amount - 1];
+}
+
+/* Whether a request takes as much of both units.  If one of them has no default, each request
+ * states the amount. */
+static bool are_alike(const takt_limit *a, int amount, const takt_limit *b, int other)
+{
+    int32_t usual, other_usual;
+    bool same = strcmp(unit_of(a, amount, &usual), unit_of(b, other, &other_usual)) == 0;
+
+    return same && (usual == other_usual || usual == 0 || other_usual == 0);
+}
+
+/* The place of a level's amount among the claim's, which gets one if it has none; -1: there is no
+ * more. */
+static int place_of(const takt_chain *chain, int level, int amount, takt_chain_units *units)
+{
+    int free = -1;
+
+    for (int i = TAKT_AMOUNTS_MAX - 1; i >= 0; i--) {
+        const takt_chain_unit *unit = &units->of[i];
+        if (unit->level < 0)
+            free = i;
+        else if (are_alike(chain->limits[level], amount, chain->limits[unit->level], unit->amount))
+            return i;
+    }
+    if (free >= 0)
+        units->of[free] = (takt_chain_unit){(int8_t)level, (int8_t)amount};
+    return free;
+}
+
+static bool number_level(const takt_chain *chain, int level, takt_chain_units *units)
+{
+    for (int amount = 0; amount < TAKT_AMOUNTS_MAX; amount++) {
+        int place = amount;
+        if (!counts(chain->limits[level], amount))
+            continue;
+        if (!chain->alike)
+            place = place_of(chain, level, amount, units);
+        if (place < 0 || (chain->alike && amount > 0))
+            return false;
+        units->maps[level].shift[amount] = (int8_t)(place - amount);
+    }
+    return true;
+}
+
+bool takt_chain_number(const takt_chain *chain, takt_chain_units *units)
+{
+    int outermost = chain->count - 1;
+
+    *units = (takt_chain_units){.of = {{0, 0}}};
+    for (int i = 0; i < TAKT_AMOUNTS_MAX; i++) {
+        bool own = counts(chain->limits[outermost], i);
+        units->of[i] = (takt_chain_unit){(int8_t)(own ? outermost : -1), (int8_t)i};
+        if (own && i > 0 && chain->alike)
+            return false;
+    }
+    for (int level = 0; level < outermost; level++)
+        if (!number_level(chain, level, units))
+            return false;
+    return true;
+}
+
+bool takt_chain_take(const takt_chain *chain, takt_permit *permit)
+{
+    int outermost = chain->count - 1;
+    takt_chain_units units;
+
+    if (!takt_chain_number(chain, &units))
+        return false;
+    permit->cost = (int32_t)chain->costs[outermost];
+    permit->more = TAKT_NO_MORE;
+    for (int i = 0; i < TAKT_AMOUNTS_MAX; i++) {
+        const takt_chain_unit *unit = &units.of[i];
+        int32_t amount;
+        if (unit->level < 0)
+            continue;
+        amount = unit->amount == 0 ? (int32_t)chain->costs[unit->level]
+                                   : chain->more[unit->level].of[unit->amount - 1];
+        if (i == 0)
+            permit->cost = amount;
+        else
+            permit->more.of[i - 1] = amount;
+    }
+    return true;
+}
+
+takt_run takt_nest_part(const takt_numbers *numbers, takt_unit_map map, takt_run run)
+{
+    int64_t claimed[TAKT_AMOUNTS_MAX] = {run.cost, run.more.of[0], run.more.of[1], run.more.of[2]};
+    int units = takt_numbers_units(numbers);
+
+    run.cost = (int32_t)claimed[map.shift[0]];
+    for (int i = 1; i < TAKT_AMOUNTS_MAX; i++)
+        run.more.of[i - 1] = takt_unit_at(i) < units ? (int32_t)claimed[i + map.shift[i]] : 0;
+    return run;
 }
 
 /* ---- the inner limits of a queue ------------------------------------------------------------- */
@@ -124,10 +233,13 @@ int takt_nest_join(takt_scheduler *scheduler, takt_queue *queue, const takt_chai
                    const char *const *keys)
 {
     takt_nest *nest = calloc(1, sizeof *nest);
+    takt_chain_units units;
 
     if (!nest)
         return TAKT_E_NOMEM;
     queue->nest = nest;
+    nest->alike = chain->alike;
+    (void)takt_chain_number(chain, &units); /* it suits */
     name_subject(nest->subject, chain);
     while (nest->count + 1 < chain->count) {
         takt_inner *inner = &nest->inner[nest->count];
@@ -135,7 +247,12 @@ int takt_nest_join(takt_scheduler *scheduler, takt_queue *queue, const takt_chai
             ledger_at(scheduler, chain->limits[nest->count], keys[nest->count]);
         if (!ledger)
             return TAKT_E_NOMEM; /* takt_nest_leave frees the others */
-        *inner = (takt_inner){chain->limits[nest->count], keys[nest->count], queue, ledger, {0}};
+        *inner = (takt_inner){chain->limits[nest->count],
+                              keys[nest->count],
+                              units.maps[nest->count],
+                              queue,
+                              ledger,
+                              {0}};
         takt_list_append(&ledger->queues, &inner->link);
         nest->count++;
     }
@@ -173,11 +290,27 @@ takt_queue *takt_nest_next(takt_scheduler *scheduler, const takt_limit *limit, c
     return next != &ledger->queues ? TAKT_HOLDER(next, takt_inner, link)->queue : NULL;
 }
 
+bool takt_nest_continues(const takt_nest *nest, const takt_chain *chain)
+{
+    takt_chain_units units;
+
+    if (!takt_chain_number(chain, &units))
+        return false;
+    for (int i = 0; i < nest->count; i++)
+        if (!takt_unit_map_same(nest->inner[i].units, units.maps[i]))
+            return false;
+    return true;
+}
+
 uint64_t takt_nest_worker(const takt_nest *nest, uint64_t worker)
 {
+    char units[TAKT_AMOUNTS_MAX + 1];
+
     for (int i = 0; i < nest->count; i++) {
         worker = takt_tenant_worker(worker, nest->inner[i].limit->name);
         worker = takt_tenant_worker(worker, nest->inner[i].key);
+        takt_unit_map_write(nest->inner[i].units, units);
+        worker = takt_tenant_worker(worker, units);
     }
     return worker;
 }

@@ -17,22 +17,46 @@ typedef struct takt_chain {
     const takt_limit *limits[TAKT_LEVELS_MAX];
     const char *keys[TAKT_LEVELS_MAX];
     int64_t costs[TAKT_LEVELS_MAX];
+    takt_more more[TAKT_LEVELS_MAX];
     int count;
+    bool alike; /* all levels take the same cost, and their units have no names: lib/relay */
 } takt_chain;
 
-/* Whether one claim can decide about all levels: they enforce; the inner ones have no tenants; no
- * rule counts further units; and all that count a cost count the same. */
+/* Of which level's unit an amount of a claim is: the amount of that number there; level -1: of
+ * none. */
+typedef struct takt_chain_unit {
+    int8_t level, amount;
+} takt_chain_unit;
+
+/* The amounts that work of a chain states: first those of the outermost limit's units, under its
+ * numbers; in the places that are left those of units that only inner limits count.  Units of one
+ * name are one unit, unless a request that states no amount takes different ones. */
+typedef struct takt_chain_units {
+    takt_chain_unit of[TAKT_AMOUNTS_MAX];
+    takt_unit_map maps[TAKT_INNER_MAX]; /* of each inner level */
+} takt_chain_units;
+
+/* False: the levels count more units than work can state amounts of. */
+bool takt_chain_number(const takt_chain *chain, takt_chain_units *units);
+
+/* Sets what the work takes, in the chain's numbers.  False: as above. */
+bool takt_chain_take(const takt_chain *chain, takt_permit *permit);
+
+/* Whether one claim can decide about all levels: they enforce; the inner ones have no tenants; and
+ * their units can be numbered. */
 bool takt_chain_is_nested(const takt_chain *chain);
 
 /* Whether an inner limit bounds its waiters. */
 bool takt_chain_bounds_inside(const takt_chain *chain);
 
 /* Whether work of that chain is nested here.  A program behind an agent passes limits with such
- * bounds one after the other: the agent waits for it, and the ledger must not refuse the agent. */
+ * bounds one after the other: the agent waits for it, and the ledger must not refuse the agent. The
+ * same if levels count different units, because no message to the agent says which these are. */
 bool takt_nest_suits(const takt_scheduler *scheduler, const takt_chain *chain);
 
-/* What the work takes of each level that counts a cost. */
-int32_t takt_chain_cost(const takt_chain *chain);
+/* Slots of work in the units of one of its levels, which has those numbers; of the outermost one
+ * the map is zeros. */
+takt_run takt_nest_part(const takt_numbers *numbers, takt_unit_map map, takt_run run);
 
 /* An inner limit and key that queues of this process have. */
 typedef struct takt_inner_ledger {
@@ -53,6 +77,9 @@ void takt_nest_leave(takt_scheduler *scheduler, takt_queue *queue);
  * NULL: no more. */
 takt_queue *takt_nest_next(takt_scheduler *scheduler, const takt_limit *limit, const char *key,
                            const takt_queue *before);
+
+/* Whether the amounts of its waiters mean the same with the limits of that chain. */
+bool takt_nest_continues(const takt_nest *nest, const takt_chain *chain);
 
 /* The number under which a worker claims for the queue's subject: each is as one of its own. */
 uint64_t takt_nest_worker(const takt_nest *nest, uint64_t worker);

@@ -58,7 +58,8 @@ bool takt_queue_can_give(const takt_queue *queue, const takt_permit *permit)
     takt_amounts taken = takt_amounts_of(permit->cost, permit->more);
 
     for (int i = 0; queue->nest && i < queue->nest->count; i++)
-        if (!takt_numbers_can_give(&queue->nest->inner[i].limit->numbers, taken))
+        if (!takt_numbers_can_give(&queue->nest->inner[i].limit->numbers,
+                                   takt_amounts_by(queue->nest->inner[i].units, taken)))
             return false;
     return queue->limit->access != TAKT_ACCESS_REFUSED &&
            takt_numbers_can_give(queue->numbers, taken);

@@ -153,6 +153,7 @@ typedef struct takt_turn {
 typedef struct takt_inner {
     const takt_limit *limit; /* of the policy */
     const char *key;         /* stored behind the queue */
+    takt_unit_map units;     /* which of the waiters' amounts its units are */
     struct takt_queue *queue;
     struct takt_inner_ledger *ledger; /* what all queues with this limit and key share */
     takt_link link;                   /* in its list */
@@ -162,6 +163,7 @@ typedef struct takt_inner {
 typedef struct takt_nest {
     int count;
     takt_inner inner[TAKT_INNER_MAX]; /* the innermost first */
+    bool alike;                       /* as takt_chain.alike */
     char subject[TAKT_TENANT_SIZE_MAX + 1];
 } takt_nest;
 

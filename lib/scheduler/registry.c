@@ -11,7 +11,7 @@
 
 #define LEVEL_SIZE     (TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX)
 #define ID_SIZE        (LEVEL_SIZE + 1 + TAKT_TENANT_SIZE_MAX)
-#define NESTED_ID_SIZE (ID_SIZE + TAKT_INNER_MAX * (1 + LEVEL_SIZE))
+#define NESTED_ID_SIZE (ID_SIZE + TAKT_INNER_MAX * (1 + LEVEL_SIZE + 1 + TAKT_AMOUNTS_MAX))
 
 static bool passes_sooner(const takt_node *a, const takt_node *b)
 {
@@ -245,6 +245,21 @@ takt_queue *takt_registry_queue(takt_scheduler *scheduler, const takt_limit *lim
 
 /* ---- nested work ----------------------------------------------------------------------------- */
 
+/* Work whose amounts mean different units waits in different queues: with a new policy. */
+static size_t add_units(char *id, size_t size, const takt_chain *chain)
+{
+    takt_chain_units units;
+    char text[TAKT_AMOUNTS_MAX + 1];
+
+    (void)takt_chain_number(chain, &units); /* it suits */
+    for (int i = 0; i + 1 < chain->count; i++) {
+        takt_unit_map_write(units.maps[i], text);
+        if (text[0])
+            size = add_part(id, size, text);
+    }
+    return size;
+}
+
 static size_t write_nested_id(char id[NESTED_ID_SIZE], const takt_chain *chain, const char *tenant)
 {
     int outermost = chain->count - 1;
@@ -255,7 +270,7 @@ static size_t write_nested_id(char id[NESTED_ID_SIZE], const takt_chain *chain, 
         size = add_part(id, size, chain->limits[i]->name);
         size = add_part(id, size, chain->keys[i]);
     }
-    return size;
+    return add_units(id, size, chain);
 }
 
 /* The queue takes turns as a tenant, with the inner levels of the chain; false: no memory. */

@@ -51,6 +51,7 @@ static bool find_chain(const takt_scheduler *scheduler, const takt_queue *queue,
     int outermost = queue->nest->count;
 
     chain->count = outermost + 1;
+    chain->alike = queue->nest->alike;
     for (int i = 0; i < outermost; i++)
         chain->limits[i] = find(data, queue->nest->inner[i].limit, queue->nest->inner[i].key);
     chain->limits[outermost] = find(data, queue->limit, queue->key);
@@ -59,7 +60,7 @@ static bool find_chain(const takt_scheduler *scheduler, const takt_queue *queue,
         if (!chain->limits[i])
             return false;
     }
-    return takt_nest_suits(scheduler, chain);
+    return takt_nest_suits(scheduler, chain) && takt_nest_continues(queue->nest, chain);
 }
 
 static void renew(takt_scheduler *scheduler, takt_queue *queue, takt_finder *find,

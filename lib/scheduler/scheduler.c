@@ -111,8 +111,10 @@ static int64_t last_slot_at(const takt_queue *queue)
         return tokens <= 0 ? 0 : TAKT_NEVER;
     at_us = takt_numbers_due_at_best(queue->numbers, queue->awarded.next_slot_at_us, wanted);
     for (int i = 0; queue->nest && i < queue->nest->count; i++)
-        at_us = takt_max(at_us, takt_numbers_due_at_best(&queue->nest->inner[i].limit->numbers,
-                                                         queue->awarded.next_slot_at_us, wanted));
+        at_us = takt_max(
+            at_us, takt_numbers_due_at_best(&queue->nest->inner[i].limit->numbers,
+                                            queue->awarded.next_slot_at_us,
+                                            takt_amounts_by(queue->nest->inner[i].units, wanted)));
     return at_us;
 }
 

@@ -110,7 +110,8 @@ static bool copy_inner(takt_file_job *job, const takt_store_call *call)
         memcpy(copy->limit.name, call->inner[i].limit->name, sizeof copy->limit.name);
         copy->limit.numbers = *call->inner[i].numbers;
         memcpy(copy->key, call->inner[i].key, strlen(call->inner[i].key) + 1);
-        job->own_inner[i] = (takt_store_inner){&copy->limit, &copy->limit.numbers, copy->key};
+        job->own_inner[i] =
+            (takt_store_inner){&copy->limit, &copy->limit.numbers, copy->key, call->inner[i].units};
     }
     return true;
 }

@@ -221,7 +221,7 @@ void takt_record_run_nested(takt_record_scratch *scratch, takt_record_part *part
         return;
     }
     for (int i = 0; i < call->inner_count; i++)
-        inner[i] = &scratch->inner[i].ledger;
+        (inner[i] = &scratch->inner[i].ledger)->units = call->inner[i].units;
     scratch->ledger.inner = inner;
     scratch->ledger.inner_count = call->inner_count;
     takt_store_run(&scratch->ledger, now_us, call);

@@ -67,6 +67,7 @@ typedef struct takt_store_inner {
     const takt_limit *limit;
     const takt_numbers *numbers;
     const char *key;
+    takt_unit_map units; /* which of the claim's amounts its units are */
 } takt_store_inner;
 
 /*

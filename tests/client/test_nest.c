@@ -21,7 +21,19 @@ static const char text[] = "limits:\n"
                            "  - {name: smtp, rules: [{rate: 500/s}]}\n"
                            "  - {name: free, rules: [{rate: 10/s, burst: 1000}], within: smtp}\n"
                            "  - {name: day, rules: [{rate: 800/day, burst: 800}], within: whole}\n"
-                           "  - {name: whole, rules: [{rate: 5/s}]}\n";
+                           "  - {name: whole, rules: [{rate: 5/s}]}\n"
+                           "  - {name: user, rules: [{rate: 800/day, burst: 800}], within: plan}\n"
+                           "  - {name: plan, rules: [{rate: 1/day}], within: whole,\n"
+                           "     overrides: [{key: vip, unlimited: true}]}\n"
+                           "  - {name: solo, rules: [{rate: 50/day, burst: 50}], within: gate}\n"
+                           "  - {name: gate, rules: [{rate: 1/day}],\n"
+                           "     overrides: [{key: vip, unlimited: true}]}\n"
+                           "  - {name: team, within: vendor, rules: [\n"
+                           "      {rate: 200/day, counts: output, burst: 200},\n"
+                           "      {rate: 90/day, counts: images, burst: 90}]}\n"
+                           "  - {name: vendor, rules: [\n"
+                           "      {rate: 5000/day, counts: input, burst: 5000},\n"
+                           "      {rate: 800/day, counts: output, burst: 800}]}\n";
 
 enum { MEMORY, FOLDER, REDIS, CLUSTER, KINDS };
 static int kinds[] = {MEMORY, FOLDER, REDIS, CLUSTER};
@@ -242,6 +254,92 @@ EACH_STORE(what_is_cancelled_is_handed_back_to_every_level)
         uv_run(&loop, UV_RUN_ONCE);
     while (client->calls.in_flight > 0 || client->claims_in_flight > 0);
     cr_expect_geq(standing_of("free", "a").remaining, 1000 - order - 3);
+    end(*kind);
+}
+
+/* The levels around it decide together: what gives up has taken nothing. */
+EACH_STORE(an_unlimited_level_takes_no_part)
+{
+    takt_request request = TAKT_REQUEST("user");
+    int count = 100, granted = 0;
+
+    request.key = "u";
+    request.within_keys[0] = "vip";
+    request.max_wait_us = 900 * MS;
+    begin(*kind);
+    for (int i = 0; i < count; i++) {
+        slow[i].permit.data = &slow[i];
+        cr_assert_eq(takt_acquire(client, &slow[i].permit, &request, note), 0);
+    }
+    run_until(count);
+    for (int i = 0; i < count; i++)
+        granted += slow[i].status == 0;
+    cr_expect(granted >= 1 && granted <= 6, "%d", granted);
+    while (client->calls.in_flight > 0 || client->claims_in_flight > 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_expect_eq(standing_of("user", "u").remaining, 800 - granted);
+    cr_expect_eq(standing_of("plan", "vip").remaining, 1, "no ledger is asked");
+    end(*kind);
+}
+
+/* Of two levels one is left, whose slot is known: it takes back what work has not used. */
+EACH_STORE(the_level_beside_an_unlimited_one_decides_alone)
+{
+    takt_request request = TAKT_REQUEST("solo");
+
+    request.cost = 9;
+    request.within_keys[0] = "vip";
+    begin(*kind);
+    slow[0].permit.data = &slow[0];
+    cr_assert_eq(takt_acquire(client, &slow[0].permit, &request, note), 0);
+    run_until(1);
+    cr_expect_eq(slow[0].status, 0);
+    cr_expect_eq(standing_of("solo", NULL).remaining, 41);
+    cr_expect_eq(takt_settle(&slow[0].permit, &request, TAKT_USED(4)), 0);
+    while (client->calls.in_flight > 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_expect_eq(standing_of("solo", NULL).remaining, 46);
+    end(*kind);
+}
+
+static void expect_left(const char *limit, const char *key, int64_t first, int64_t second)
+{
+    takt_standing standing = standing_of(limit, key);
+
+    cr_assert_eq(standing.rule_count, 2);
+    cr_expect_eq(standing.rules[0].remaining, first, "%s: %s", limit, standing.rules[0].unit);
+    cr_expect_eq(standing.rules[1].remaining, second, "%s: %s", limit, standing.rules[1].unit);
+}
+
+/* The levels number their units differently, and the team counts one that the vendor does not. */
+EACH_STORE(each_level_takes_the_amounts_of_its_own_units)
+{
+    takt_request request = TAKT_REQUEST("team");
+    const takt_amount used[] = {{"output", 50}, {"images", 1}};
+
+    request.key = "a";
+    request.amounts[0] = (takt_amount){"input", 700};
+    request.amounts[1] = (takt_amount){"output", 30};
+    request.amounts[2] = (takt_amount){"images", 4};
+    begin(*kind);
+    slow[0].permit.data = &slow[0];
+    slow[1].permit.data = &slow[1];
+    cr_assert_eq(takt_acquire(client, &slow[0].permit, &request, note), 0);
+    run_until(1);
+    cr_expect_eq(slow[0].status, 0);
+    expect_left("team", "a", 170, 86);
+    expect_left("vendor", NULL, 4300, 770);
+    cr_expect_eq(takt_settle(&slow[0].permit, &request, used, 2), 0);
+    while (client->calls.in_flight > 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    expect_left("team", "a", 150, 89);
+    expect_left("vendor", NULL, 4300, 750);
+    request.amounts[1].amount = 151;
+    request.max_wait_us = 900 * MS;
+    cr_assert_eq(takt_acquire(client, &slow[1].permit, &request, note), 0);
+    run_until(2);
+    cr_expect_eq(slow[1].status, TAKT_E_DEADLINE, "the team has 150 left");
+    expect_left("vendor", NULL, 4300, 750);
     end(*kind);
 }
 

@@ -16,6 +16,7 @@
 #include "held.h"
 #include "hosts.h"
 #include "nested.h"
+#include "nested_units.h"
 #include "scenario.h"
 #include "seed.h"
 #include "tenants.h"
@@ -28,6 +29,7 @@
 #define HELD_EACH    10 /* and of nested limits with permits */
 #define BOUNDED_EACH 7  /* and of nested limits that bound their waiters */
 #define UNITS_EACH   10 /* and of units */
+#define LEVELS_EACH  5  /* and of units of nested limits */
 
 static uint64_t seed;
 
@@ -72,6 +74,8 @@ int main(int argc, char **argv)
             bounded_run(seed);
         if (seed % UNITS_EACH == 0)
             units_run(seed);
+        if (seed % LEVELS_EACH == 0)
+            nested_units_run(seed);
     }
     if (argc == 1 && test_rounds(SEEDS) == SEEDS) {
         hosts_run_many();
@@ -80,6 +84,7 @@ int main(int argc, char **argv)
         held_run_figures();
         bounded_run_figures();
         units_run_figures();
+        nested_units_run_figures();
     }
     printf(
         "%" PRIu64

@@ -67,6 +67,36 @@ Test(nesting, within_must_not_go_round_in_a_circle_nor_too_deep)
     }
 }
 
+/* Work states amounts of four units at most. */
+Test(nesting, levels_count_four_units_at_most)
+{
+    static const char *const rows[] = {"d", "e", NULL}; /* what the innermost limit counts */
+
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        takt_policy *policy = NULL;
+        takt_error error = {0};
+        char text[400], counts[24] = "";
+        if (rows[row])
+            snprintf(counts, sizeof counts, ", counts: %s", rows[row]);
+        snprintf(text, sizeof text,
+                 "limits:\n"
+                 "  - {name: in, within: mid, rules: [{rate: 1/s%s}]}\n"
+                 "  - {name: mid, within: out, rules: [{rate: 1/s, counts: b}, {rate: 1/s, counts: "
+                 "c}, {rate: 1/s, counts: requests}]}\n"
+                 "  - {name: out, rules: [{rate: 1/s, counts: a}, {rate: 1/s, counts: d}]}\n",
+                 counts);
+        cr_expect_eq(takt_policy_parse(&policy, "p", text, strlen(text), &error),
+                     row == 0 ? 0 : TAKT_E_POLICY, "row %zu: %s", row, error.text);
+        if (row == 1)
+            cr_expect_not_null(strstr(error.text, "count more than 4 units, and d"), "%s",
+                               error.text);
+        if (row == 2)
+            cr_expect_not_null(strstr(error.text, "d is one too many; count it in a limit that "),
+                               "the cost is the first unit: %s", error.text);
+        takt_policy_free(policy);
+    }
+}
+
 Test(nesting, a_large_circle_is_told_in_short)
 {
     takt_policy *policy = new_policy();

@@ -179,9 +179,6 @@ Test(nest, what_one_claim_cannot_decide_is_not_nested)
         limits[i]->fair = TAKT_FAIR_TENANT;
         cr_expect_eq(is_nested(), outermost, "level %d has tenants", i);
         *limits[i] = kept;
-        limits[i]->numbers.rules[0].unit = TAKT_UNIT_MORE;
-        cr_expect_not(is_nested(), "level %d counts more", i);
-        *limits[i] = kept;
     }
 }
 
@@ -193,20 +190,129 @@ Test(nest, levels_with_bounds_may_differ_in_who_leaves)
     cr_expect(is_nested());
 }
 
-Test(nest, all_levels_that_count_a_cost_count_the_same)
+static takt_permit taken_of(const takt_chain *chain)
+{
+    takt_permit permit = {.cost = 0};
+
+    cr_assert(takt_chain_take(chain, &permit));
+    return permit;
+}
+
+static void count_units(takt_limit *limit, const char *first, const char *second)
+{
+    limit->numbers.rule_count = 2;
+    limit->numbers.rules[1] = limit->numbers.rules[0];
+    limit->numbers.rules[1].unit = TAKT_UNIT_MORE;
+    strcpy(limit->unit, first);
+    strcpy(limit->more_units[0], second);
+}
+
+Test(nest, the_cost_is_that_of_a_level_that_counts_it)
 {
     takt_chain chain = chain_of(&user, (const char *const[]){"u", "d", "mx"});
 
+    chain.costs[0] = chain.costs[2] = 3;
     chain.costs[1] = 2;
-    cr_expect_not(takt_chain_is_nested(&chain));
     domain.numbers.rules[0].unit = TAKT_UNIT_REQUESTS;
     cr_expect(takt_chain_is_nested(&chain), "the domain counts none");
-    chain.costs[0] = chain.costs[2] = 3;
-    cr_expect_eq(takt_chain_cost(&chain), 3);
+    cr_expect_eq(taken_of(&chain).cost, 3);
     server.numbers.rules[0].unit = TAKT_UNIT_REQUESTS;
     chain.costs[2] = 1;
     cr_expect(takt_chain_is_nested(&chain));
-    cr_expect_eq(takt_chain_cost(&chain), 3, "the user's level counts it");
+    cr_expect_eq(taken_of(&chain).cost, 3, "the user's level counts it");
+}
+
+Test(nest, units_have_the_numbers_of_the_outermost_limit)
+{
+    takt_chain chain = chain_of(&user, (const char *const[]){"u", "d", "mx"});
+    takt_chain_units units;
+    takt_permit permit;
+
+    count_units(&server, "input", "output");
+    count_units(&domain, "output", "images");
+    strcpy(user.unit, "input");
+    chain.costs[0] = chain.costs[2] = 100;
+    chain.costs[1] = chain.more[2].of[0] = 20;
+    chain.more[1].of[0] = 3;
+    cr_expect(takt_chain_is_nested(&chain));
+    cr_assert(takt_chain_number(&chain, &units));
+    cr_expect(takt_unit_map_is_plain(units.maps[0]));
+    cr_expect_eq(units.maps[1].shift[0], 1, "output is the second amount");
+    cr_expect_eq(units.maps[1].shift[1], 1, "images are the third one");
+    permit = taken_of(&chain);
+    cr_expect_eq(permit.cost, 100);
+    cr_expect_eq(permit.more.of[0], 20);
+    cr_expect_eq(permit.more.of[1], 3);
+    cr_expect_eq(permit.more.of[2], 0);
+}
+
+Test(nest, a_unit_with_other_defaults_is_another_one)
+{
+    takt_chain chain = chain_of(&domain, (const char *const[]){"d", "mx"});
+    takt_chain_units units;
+
+    strcpy(server.unit, "tokens");
+    strcpy(domain.unit, "tokens");
+    server.default_amount = 5;
+    cr_assert(takt_chain_number(&chain, &units));
+    cr_expect(takt_unit_map_is_plain(units.maps[0]), "a request states it: the domain has none");
+    domain.default_amount = 7;
+    cr_assert(takt_chain_number(&chain, &units));
+    cr_expect_eq(units.maps[0].shift[0], 1);
+}
+
+Test(nest, five_units_are_too_many)
+{
+    takt_chain chain = chain_of(&user, (const char *const[]){"u", "d", "mx"});
+
+    count_units(&server, "a", "b");
+    count_units(&domain, "c", "d");
+    strcpy(user.unit, "d");
+    cr_expect(takt_chain_is_nested(&chain));
+    strcpy(user.unit, "e");
+    cr_expect_not(takt_chain_is_nested(&chain));
+}
+
+Test(nest, a_program_behind_an_agent_passes_different_units_one_by_one)
+{
+    takt_chain chain = chain_of(&domain, (const char *const[]){"d", "mx"});
+
+    s.relayed = true;
+    strcpy(domain.unit, "tokens");
+    cr_expect_not(takt_nest_suits(&s, &chain));
+    strcpy(server.unit, "tokens");
+    cr_expect(takt_nest_suits(&s, &chain));
+    count_units(&server, "tokens", "images");
+    cr_expect_not(takt_nest_suits(&s, &chain));
+    s.relayed = false;
+    cr_expect(takt_nest_suits(&s, &chain));
+}
+
+Test(nest, an_agent_knows_no_names)
+{
+    takt_chain chain = chain_of(&domain, (const char *const[]){"d", "mx"});
+
+    chain.alike = true;
+    strcpy(domain.unit, "tokens");
+    cr_expect(takt_chain_is_nested(&chain));
+    count_units(&domain, "tokens", "images");
+    cr_expect_not(takt_chain_is_nested(&chain));
+}
+
+Test(nest, waiters_keep_the_units_that_they_stated)
+{
+    takt_chain chain = chain_of(&domain, (const char *const[]){"d", "mx"});
+    takt_queue *before, *after;
+
+    strcpy(server.unit, "input");
+    strcpy(domain.unit, "input");
+    before = takt_registry_nested(&s, &chain, NULL, 1);
+    strcpy(domain.unit, "output");
+    cr_expect_not(takt_nest_continues(before->nest, &chain));
+    after = takt_registry_nested(&s, &chain, NULL, 1);
+    cr_expect_neq(before, after, "amounts of other units wait in another queue");
+    cr_expect_neq(takt_nest_worker(before->nest, 7), takt_nest_worker(after->nest, 7));
+    cr_expect(takt_nest_continues(after->nest, &chain));
 }
 
 /* ---- claims ---------------------------------------------------------------------------------- */

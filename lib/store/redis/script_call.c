@@ -322,11 +322,22 @@ static void end_argument(struct pen *pen, const char *from)
     pen->begun = false;
 }
 
+/* Which of the claim's amounts the units of an inner ledger are, unless they are the same. */
+static void add_units(struct pen *pen, takt_unit_map map)
+{
+    char text[TAKT_AMOUNTS_MAX + 1];
+
+    takt_unit_map_write(map, text);
+    if (text[0])
+        takt_write_text(next_field(pen), text);
+}
+
 static void add_inner(struct pen *pen, const takt_store_call *call)
 {
     for (int i = 0; i < call->inner_count; i++) {
         const char *from = pen->writer.at;
         add_limit(pen, call->inner[i].numbers);
+        add_units(pen, call->inner[i].units);
         end_argument(pen, from);
     }
 }

@@ -40,7 +40,8 @@ typedef struct agree_world {
     takt_limit policies[AGREE_POLICIES]; /* what workers with old and new policies say */
     int policy_count;
     takt_limit inner[TAKT_INNER_MAX][AGREE_POLICIES];
-    int inner_count; /* limits within this one, the innermost first */
+    int inner_count;                     /* limits within this one, the innermost first */
+    takt_unit_map units[TAKT_INNER_MAX]; /* which of the claims' amounts theirs are */
     int workers;
     int64_t seqs[AGREE_WORKERS];
     int64_t holding[AGREE_WORKERS]; /* permits, as in its last award, minus those released */

@@ -692,6 +692,21 @@ static bool has_brake(const agree_outcome *ran)
     return found;
 }
 
+static bool has_other_units(const agree_step *step)
+{
+    for (int i = 0; i < step->call.inner_count; i++)
+        if (!takt_unit_map_is_plain(step->inner[i].units))
+            return true;
+    return false;
+}
+
+static bool wants_more(const char *text)
+{
+    const char *place = strstr(text, ";w");
+
+    return place && strchr(place, '/');
+}
+
 static void count_inner(const agree_outcome *ran)
 {
     const agree_step *step = &ran->step;
@@ -741,6 +756,14 @@ static void count_inner(const agree_outcome *ran)
           nested && has(ran->inner[0], ";r") && step->inner[0].numbers->revision == 0);
     count("waiters that leave in one of several ways", nested && award->leave_count == 1);
     count("waiters that leave in several ways", nested && award->leave_count > 1);
+    count("slots of levels with other units", gives && has_other_units(step));
+    count("claims of other units that are parked",
+          nested && award->parked && has_other_units(step));
+    count("claims of other units that wait among others",
+          nested && award->in_line != 0 && award->least_urgent >= 0 && has_other_units(step));
+    count("inner ledgers with places that want further units", line && wants_more(ran->inner[0]));
+    count("outermost ledgers with tenants that want further units",
+          gives && has(ran->after, ";p") && wants_more(ran->after));
     count("claims of inner ledgers alone",
           step->call.op == TAKT_OP_CLAIM && step->ledger > 0 && award->run_count > 0);
 }

@@ -298,6 +298,8 @@ static void draw_slow(agree_world *world, takt_rule *rule, int64_t most)
             rule->burst = chance(world, 40) ? 1 : 1 + below(world, chance(world, 50) ? 2 : 20);
         if (world->counts_requests && chance(world, 50))
             rule->unit = TAKT_UNIT_REQUESTS;
+        else if (world->counts_more > 0 && chance(world, 50))
+            rule->unit = TAKT_UNIT_MORE + (takt_unit)below(world, world->counts_more);
     } while (takt_rule_prepare(rule, NULL) < 0);
 }
 
@@ -392,6 +394,15 @@ static void draw_filled(agree_world *world)
     }
 }
 
+/* The units of inner limits are mostly not those of the outermost one. */
+static void draw_units(agree_world *world)
+{
+    for (int i = 0; i < world->inner_count; i++)
+        for (int j = 0; j < TAKT_AMOUNTS_MAX && chance(world, world->counts_more > 0 ? 70 : 30);
+             j++)
+            world->units[i].shift[j] = (int8_t)(below(world, TAKT_AMOUNTS_MAX) - j);
+}
+
 const char *agree_world_name(int ledger)
 {
     static const char *const names[AGREE_LEDGERS] = {"takt:{test/any/any}", "takt:{test/in1/any}",
@@ -410,7 +421,8 @@ void agree_world_draw(agree_world *world, uint64_t seed)
     world->counts_more = chance(world, 20) ? 1 + (int)below(world, TAKT_MORE_MAX) : 0;
     if (chance(world, 25)) {
         world->inner_count = chance(world, 70) ? 1 : 1 + (int)below(world, TAKT_INNER_MAX);
-        world->counts_more = 0;
+        world->counts_more = chance(world, 60) ? 0 : 1 + (int)below(world, TAKT_MORE_MAX);
+        draw_units(world);
     }
     if (world->calm && chance(world, 30))
         draw_plain(world, &world->policies[0]);
@@ -487,12 +499,14 @@ static int64_t draw_cost(agree_world *world, const takt_limit *limit)
 /* Amounts of further units: now and then fewer than the rules count, or more than they can give. */
 static takt_more draw_more(agree_world *world, const takt_limit *limit)
 {
+    bool counted = takt_numbers_count_more(&limit->numbers) ||
+                   (world->inner_count > 0 && world->counts_more > 0);
     takt_more more = {{0}};
 
     for (int i = 0; i < TAKT_MORE_MAX; i++) {
         int64_t capacity =
             takt_numbers_capacity(&limit->numbers, TAKT_UNIT_MORE + (takt_unit)i, NULL);
-        if (!takt_numbers_count_more(&limit->numbers) ? !chance(world, 2) : chance(world, 20))
+        if (!counted ? !chance(world, 2) : chance(world, 20))
             continue;
         more.of[i] = chance(world, 40) ? 1 + (int32_t)below(world, 3)
                                        : (int32_t)up_to(world, takt_min(capacity, TAKT_COST_MAX));
@@ -785,7 +799,8 @@ static void add_inner(agree_world *world, agree_step *step)
     for (int i = 0; i < world->inner_count; i++) {
         const takt_limit *limit = &world->inner[i][below(world, AGREE_POLICIES)];
         bool other = i == 0 && step->worker % 2 == 1;
-        step->inner[i] = (takt_store_inner){limit, &limit->numbers, other ? "other" : "any"};
+        step->inner[i] =
+            (takt_store_inner){limit, &limit->numbers, other ? "other" : "any", world->units[i]};
         step->inner_ledgers[i] = other ? AGREE_LEDGERS - 1 : i + 1;
     }
 }

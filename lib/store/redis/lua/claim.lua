@@ -218,27 +218,33 @@ claim = {
         end
     end,
 
-    -- The worker's places as its wants tell of them. `old`: those before the claim.
-    tell = function(old)
+    -- The worker's places as its wants tell of them. `old`: those before the claim. `told`: on a level inside, what
+    -- amounts of the claim are there.
+    tell = function(old, told)
         local unlisted, last, own = claim.waiting, -1, {}
         for _, want in ipairs(claim.wants) do
             unlisted, last = unlisted - want.count, want.priority
             if want.possible then
                 local place = own[want.priority]
                     or { wanting = 0, need = 0, waiting = 0, held_back = 0, again = ledger.now }
-                local was = old[want.priority]
+                local was, cost, needs = old[want.priority], want.cost, want.needs
+                if told then
+                    cost, needs = told(cost, want.all)
+                end
                 own[want.priority], place.unheard = place, was and was.unheard
                 place.weight, place.left = claim.weight, was and was.left < claim.weight and was.left or 0
                 place.former = was and was.former or 0
-                place.wanting = place.wanting + want.count * want.cost
+                place.wanting = place.wanting + want.count * cost
                 place.waiting = place.waiting + want.count
-                if want.needs then
-                    place.more, place.needs = place.more or {}, place.needs or want.needs
-                    for unit, amount in ipairs(want.more) do
+                if needs then
+                    place.more, place.needs = place.more or {}, place.needs or needs
+                    for unit, amount in ipairs(needs) do
                         place.more[unit] = (place.more[unit] or 0) + want.count * amount
                     end
                 end
-                place.need = place.need == 0 and want.cost or place.need
+                if place.need == 0 then
+                    place.need, place.first = cost, want.all
+                end
             end
         end
         for priority = 0, 9 do
@@ -254,6 +260,7 @@ claim = {
                 end
                 place.came = place.turn -- the turn before this claim is served
                 place.stated = place.wanting -- less what the claim is given
+                place.stated_more = place.more and { unpack(place.more) }
                 place.accepted = old[priority] and old[priority].waiting or 0
             end
         end
@@ -304,9 +311,9 @@ claim = {
             and claim.turn_from(place, share, ahead, shares, others) > ledger.now then
             left = 0
         end
-        local count_in_turn, inner_permits
+        local count_in_turn, take_in_turn, inner_permits
         if claim.inner then
-            count_in_turn, inner_permits = claim.inner.turn_of(claim, priority, till)
+            count_in_turn, take_in_turn, inner_permits = claim.inner.turn_of(claim, priority, till)
             permits = math.min(permits, inner_permits)
         end
         for _, want in ipairs(claim.wants) do
@@ -322,9 +329,12 @@ claim = {
                     count = claim.count_within(lefts, want, count)
                 end
                 if count_in_turn then
-                    count = math.min(count, count_in_turn(want.cost, given, slots))
+                    count = math.min(count, count_in_turn(want))
                 end
                 local n = count > 0 and claim.take(claim.from, want, count, by, claim.reply) or 0
+                if take_in_turn then
+                    take_in_turn(want, n)
+                end
                 given = given + n * want.cost
                 left, slots = left - n * want.cost, slots + n
                 for unit, view in pairs(others or {}) do
@@ -333,17 +343,25 @@ claim = {
                 end
                 for unit, amount in ipairs(want.needs or {}) do
                     place.more[unit] = place.more[unit] - n * amount
+                    place.stated_more[unit] = place.stated_more[unit] - n * amount
                     claim.given_of[unit] = (claim.given_of[unit] or 0) + n * amount
                 end
                 place.waiting = place.waiting - n - handed
                 place.accepted = math.max(place.accepted - n - handed, 0)
                 if n + handed < want.count and want.latest > by then
-                    place.need, place.needs = want.cost, want.needs
+                    place.need, place.needs, place.first = want.cost, want.needs, want.all
                     break
                 end
             end
         end
         place.wanting, place.stated = place.wanting - given, place.stated - given
+        if claim.inner and claim.inner.further then -- it may be more than was wanted of all units
+            place.wanting, place.stated = math.max(place.wanting, 0), math.max(place.stated, 0)
+            for unit, wanting in ipairs(place.more or {}) do
+                place.more[unit] = math.max(wanting, 0)
+                place.stated_more[unit] = math.max(place.stated_more[unit], 0)
+            end
+        end
         local used = math.ceil(given / use)
         for unit, view in pairs(others or {}) do
             used = math.max(used, math.ceil(view.given / view.use))
@@ -366,9 +384,18 @@ claim = {
         claim.given = claim.given + given
         count_taken(given)
         if claim.inner then
-            claim.inner.served(claim, priority, given, slots)
+            claim.inner.served(claim, priority, slots)
         end
-        return given
+        return given, others
+    end,
+
+    -- What was given of units other than tokens.
+    parts_of = function(others)
+        local parts = {}
+        for unit, view in pairs(others) do
+            parts[unit] = view.given
+        end
+        return parts
     end,
 
     -- How many waiters of a want, at most `count`, there is so much left for of the units other than tokens.
@@ -402,9 +429,9 @@ claim = {
                 if foremost then
                     claim.news, foremost = offers.ask(priority, own[priority]), false
                 end
-                local given = claim.serve(priority)
+                local given, others = claim.serve(priority)
                 if line and line.charge then
-                    line.charge(own, own[priority], given)
+                    line.charge(own, own[priority], given, others and claim.parts_of(others))
                 end
                 if own[priority].waiting > 0 and given > 0 and own[priority].left == 0 then
                     claim.end_turn(priority, own[priority])
@@ -481,6 +508,7 @@ claim = {
             return 0
         end
         place.wanting, place.held_back = place.stated, 0
+        place.more = place.stated_more and { unpack(place.stated_more) }
         tenants.count(claim.own)
         local share, ahead, permits, _, _, _, shares, _, others = claim.look(priority, nil, true)
         return permits <= 0 and 0 or claim.turn_from(place, share, ahead, shares, others) + limit.lookahead
@@ -730,7 +758,7 @@ claim = {
     read_more = function(want, told)
         local more
         want.cost, more = read_amounts(told)
-        want.told, want.more = more and told, limit.more_of(more)
+        want.told, want.more, want.all = more and told, limit.more_of(more), more
         want.needs = want.more and { unpack(want.more) }
     end,
 

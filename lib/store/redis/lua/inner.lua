@@ -9,7 +9,8 @@
 -- in keys of its own is of workers that pass the levels one after another: such a level has no `tenants`.
 --
 -- KEYS  behind those of the outermost ledger, for each inner level, the innermost first: its text, its holders, its log
--- told  from 2 on for each of them the first six fields of ARGV
+-- told  from 2 on for each of them the first six fields of ARGV, and as a seventh which amounts of the claim its own
+--       ones are (takt_unit_map of core/rule.h): a digit for each; without it they are the same
 -- needs: keep overflow
 
 if inner_keys then
@@ -77,11 +78,41 @@ if inner_keys then
             if limit.max_waiting > 0 then
                 inner.note_bound()
             end
+            if level.map or limit.count_more() > 0 then
+                inner.further, level.told = true, inner.teller(level, limit.count_more())
+            end
         end,
 
         note_bound = function()
             inner.differ = inner.differ or inner.bounded and inner.way ~= limit.when_full
             inner.bounded, inner.way = true, limit.when_full
+        end,
+
+        -- An amount of a claim by its place: the cost, or one of all its further amounts.
+        amount_at = function(place, cost, all)
+            return place == 0 and cost or math.max(all and all[place] or 0, 1)
+        end,
+
+        -- The place among a claim's amounts of a level's own amount: 0 is its tokens.
+        place_of = function(level, unit)
+            return level.map and level.map[unit] or unit
+        end,
+
+        -- Returns a function that tells what amounts of a claim are on a level: its cost, and a list of `count` further
+        -- units, or nil.
+        teller = function(level, count)
+            return function(cost, all)
+                local more = count > 0 and {} or nil
+                for unit = 1, count do
+                    more[unit] = inner.amount_at(inner.place_of(level, unit), cost, all)
+                end
+                return inner.amount_at(inner.place_of(level, 0), cost, all), more
+            end
+        end,
+
+        -- The same of a level that counts the claim's cost and requests alone.
+        plain = function(cost)
+            return cost
         end,
 
         -- Reads the inner ledgers. Returns a reply instead of the claim's, or nil.
@@ -98,11 +129,15 @@ if inner_keys then
             return { TAKT_FLAG_DAMAGED + TAKT_FLAG_STALE, ledger.now, 0, 0, 0, 0, 0, 0, 0, 0, '' }
         end,
 
-        -- When the inner rules let a request start. `more`: as in limit.part().
-        due = function(from, cost, more)
+        -- When the inner rules let a request start. `all`: all its further amounts, or nil.
+        due = function(from, cost, all)
             for _, level in ipairs(inner.levels) do
                 inner.enter(level)
-                from = from == NEVER and NEVER or limit.earliest(math.max(from, ledger.blocked), cost, more)
+                local own, more = cost, nil
+                if level.told then
+                    own, more = level.told(cost, all)
+                end
+                from = from == NEVER and NEVER or limit.earliest(math.max(from, ledger.blocked), own, more)
             end
             inner.enter(inner.outermost)
             return from
@@ -124,25 +159,48 @@ if inner_keys then
         -- is nothing.
         fit = function(claim, priority, place, turn_at)
             local till, able = math.max(ledger.now + inner.soon(), turn_at), place.waiting
-            local within, within_able = NEVER, NEVER
-            place.wanting = place.stated
+            local within, within_able = { [0] = NEVER, NEVER, NEVER, NEVER }, NEVER -- by the claim's amounts
             inner.each(function(level)
+                local at, need, needs = inner.place_of(level, 0), place.need, nil
+                if level.told then
+                    need, needs = level.told(place.need, place.first)
+                end
+                local seen
                 local tokens, others = limit.room(math.max(ledger.now, ledger.blocked), till)
                 local requests, permits = others and others[0] or TAKT_ROOM_MAX, held and held.free() or NEVER
                 local own = level.own and level.own[priority]
                 if own then -- others leave to it what the levels within this one give
-                    own.wanting, own.held_back = math.min(own.stated, within), math.max(own.waiting - within_able, 0)
+                    own.wanting = math.min(own.stated, within[at])
+                    own.held_back = math.max(own.waiting - within_able, 0)
+                    inner.bound(own, level, within)
                     own.aside = within_able <= 0
-                    local seen = not own.aside and inner.look(level, claim, priority)
+                    seen = not own.aside and inner.look(level, claim, priority)
                         or { ahead = 0, permits = permits }
                     permits, own.lacking = seen.permits, not own.aside and seen.permits <= 0
                     tokens = math.max(tokens - seen.ahead, 0)
                     requests = requests - (seen.others and seen.others[0].ahead or 0)
                 end
-                able = math.min(able, permits, requests, math.floor(tokens / place.need))
-                place.wanting = math.min(place.wanting, tokens)
-                within, within_able = math.min(within, tokens), math.max(able, 0)
+                able = math.min(able, permits, requests, math.floor(tokens / need))
+                within[at] = math.min(within[at], tokens)
+                for unit, amount in ipairs(needs or {}) do
+                    local view = seen and seen.others and seen.others[unit]
+                    local left = math.max(others[unit] - (view and view.ahead or 0), 0)
+                    able, at = math.min(able, math.floor(left / amount)), inner.place_of(level, unit)
+                    within[at] = math.min(within[at], left)
+                end
+                within_able = math.max(able, 0)
+                for i = 0, level.told and 3 or -1 do -- of others it wants no more than so many waiters take
+                    within[i] = math.min(within[i], within_able * inner.amount_at(i, place.need, place.first))
+                end
             end)
+            place.wanting = math.min(place.stated, within[0])
+            inner.bound(place, inner.outermost, within)
+            if inner.further and able > 0 then
+                place.wanting = math.max(place.wanting, place.need)
+                for unit, wanting in ipairs(place.more or {}) do
+                    place.more[unit] = math.max(wanting, needed_by(place, unit))
+                end
+            end
             place.held_back = place.waiting - able
             return able > 0
         end,
@@ -162,13 +220,20 @@ if inner_keys then
             if inner.fit(claim, priority, place, 0) or inner.suits_turn(claim, priority, place) then
                 return true
             end
-            local due = inner.due(math.max(ledger.now, ledger.blocked), place.need)
+            local due = inner.due(math.max(ledger.now, ledger.blocked), place.need, place.first)
             local at = due == NEVER and ledger.now + TAKT_KEEPALIVE_US
                 or math.max(due - limit.lookahead, inner.turn_from(claim, priority))
             at = held and math.max(at, inner.permits_again_at(claim, priority)) or at
             inner.plan(priority, at)
             inner.parked_at = math.min(inner.parked_at, at)
             return false
+        end,
+
+        -- Lowers what a place of a level wants of further units to what the levels so far give of them.
+        bound = function(place, level, within)
+            for unit, wanting in ipairs(place.stated_more or {}) do
+                place.more[unit] = math.min(wanting, within[inner.place_of(level, unit)])
+            end
         end,
 
         -- takt_inner_tidy of core/inner_line.h.
@@ -206,7 +271,7 @@ if inner_keys then
                 if tenants.join(claim.wants) then
                     local old, foremost = line.record_of(claim.worker) or {}, true
                     line.count()
-                    local own = claim.tell(old)
+                    local own = claim.tell(old, level.told or inner.plain)
                     for priority = 0, 9 do
                         if own[priority] then
                             own[priority].foremost, foremost = foremost, false
@@ -243,10 +308,13 @@ if inner_keys then
             return false
         end,
 
-        -- takt_inner_turn_of: returns a function that tells how many waiters of a cost have slots in this turn, of
-        -- which so many tokens and slots are taken; and the permits of all levels.
+        -- takt_inner_turn_of: returns a function that tells how many waiters of a want have slots in this turn, one
+        -- that notes how many were given them, and the permits of all levels.
         turn_of = function(claim, priority, till)
-            local left, requests, permits = TAKT_ROOM_MAX, TAKT_ROOM_MAX, NEVER
+            local requests, permits = TAKT_ROOM_MAX, NEVER
+            local left = { [0] = TAKT_ROOM_MAX, TAKT_EXACT_MAX, TAKT_EXACT_MAX, TAKT_EXACT_MAX } -- as `within` of cap()
+            local given = { [0] = 0, 0, 0, 0 }
+            inner.given = given
             inner.each(function(level)
                 local place = level.own and level.own[priority]
                 level.turn = nil
@@ -261,7 +329,8 @@ if inner_keys then
                     permits_of = seen.permits_of }
                 permits = math.min(permits, seen.permits)
                 if contested then
-                    left = math.min(left, claim.turn_of(seen.share, place.need, seen.shares), room - seen.ahead)
+                    local at = inner.place_of(level, 0)
+                    left[at] = math.min(left[at], claim.turn_of(seen.share, place.need, seen.shares), room - seen.ahead)
                 end
                 if seen.others then
                     local view = seen.others[0]
@@ -271,29 +340,58 @@ if inner_keys then
                             rooms[0] - view.ahead)
                     end
                 end
+                for unit = 1, limit.count_more() do
+                    local view, need, at = seen.others[unit], needed_by(place, unit), inner.place_of(level, unit)
+                    level.turn[unit] = claim.usable(view.share, need)
+                    if contested then
+                        left[at] = math.min(left[at], claim.turn_of(view.share, need, seen.shares),
+                            rooms[unit] - view.ahead)
+                    end
+                end
             end)
-            return function(cost, tokens, count)
-                return left > tokens and requests > count
-                    and math.min(math.floor((left - tokens) / cost), requests - count) or 0
+            return function(want)
+                local count = left[0] > 0 and requests > 0 and math.min(math.floor(left[0] / want.cost), requests) or 0
+                for place = 1, inner.further and 3 or 0 do
+                    local amount = inner.amount_at(place, want.cost, want.all)
+                    count = left[place] > 0 and math.min(count, math.floor(left[place] / amount)) or 0
+                end
+                return count
+            end, function(want, count)
+                requests = requests - count
+                for place = 0, inner.further and 3 or 0 do
+                    local taken = count * inner.amount_at(place, want.cost, want.all)
+                    left[place], given[place] = left[place] - taken, given[place] + taken
+                end
             end, permits
         end,
 
         -- takt_inner_served.
-        served = function(claim, priority, given, slots)
+        served = function(claim, priority, slots)
             local served = claim.own[priority]
             inner.each(function(level)
                 local turn, place = level.turn, level.own and level.own[priority]
+                local given, need, needs = inner.given[inner.place_of(level, 0)], served.need, nil
                 count_taken(given)
                 if not turn then
                     return
                 end
                 place.wanting, place.stated = math.max(place.wanting - given, 0), math.max(place.stated - given, 0)
-                place.waiting, place.need = served.waiting, served.need
+                if level.told then
+                    need, needs = level.told(served.need, served.first)
+                end
+                place.waiting, place.need, place.needs = served.waiting, need, needs
                 place.accepted = math.max(place.accepted - slots, 0)
                 local used = math.ceil(given / turn.usable)
+                local parts = needs and { [0] = slots }
+                for unit in ipairs(needs or {}) do
+                    local part = inner.given[inner.place_of(level, unit)]
+                    place.more[unit] = math.max(place.more[unit] - part, 0)
+                    place.stated_more[unit] = math.max(place.stated_more[unit] - part, 0)
+                    used, parts[unit] = math.max(used, math.ceil(part / turn[unit])), part
+                end
                 used = turn.requests and math.max(used, math.ceil(slots / turn.requests)) or used
                 used = held and math.max(used, math.ceil(slots / turn.permits_of)) or used
-                tenants.charge(level.own, place, given)
+                tenants.charge(level.own, place, given, parts)
                 if given > 0 then
                     place.left = math.max(turn.shares - used, 0)
                 end
@@ -333,8 +431,15 @@ if inner_keys then
 
         can_give = function(want)
             local can = true
-            inner.each(function()
-                can = can and want.cost <= limit.capacity()
+            inner.each(function(level)
+                local cost, more = want.cost, nil
+                if level.told then
+                    cost, more = level.told(want.cost, want.all)
+                end
+                can = can and cost <= limit.capacity()
+                for unit, amount in ipairs(more or {}) do
+                    can = can and amount <= limit.capacity(unit)
+                end
             end)
             return can
         end,
@@ -582,6 +687,10 @@ if inner_keys then
         level.tenants.is_inner, level.names = true, {}
         for field in (told[i] .. ' '):gmatch('([^ ]*) ') do
             level.fields[#level.fields + 1] = field
+        end
+        if level.fields[7] then
+            local a, b, c, d = level.fields[7]:match('^(%d)(%d)(%d)(%d)$')
+            level.map = { [0] = tonumber(a), tonumber(b), tonumber(c), tonumber(d) }
         end
         inner.levels[i - 1] = level
     end

@@ -24,11 +24,11 @@ if limit.gaps then
         -- asks from then on whether these are given.
         put_off_until = function(place)
             local from = math.max(ledger.now, ledger.blocked)
-            local due = inner.due(from, place.need)
+            local due, more = inner.due(from, place.need, place.first), limit.more_of(place.first)
             if due == NEVER then
                 return due
-            elseif not levels.is_left(from, due, place.need) then
-                return due - limit.lookahead
+            elseif not levels.is_left(from, due, place.need, more) then
+                return (more and gaps.slot_from(due, place.need, more) or due) - limit.lookahead
             end
             return math.max(due - limit.lookahead,
                 ledger.now + math.floor(limit.lookahead / TAKT_LOOKAHEAD_FRACTION_LEFT))
@@ -44,15 +44,20 @@ if limit.gaps then
             local function pay()
                 limit.pay(till)
             end
-            local function commit()
-                limit.commit(at, cost, 1, more)
+            local function commit(level)
+                if level and level.told then
+                    local own, own_more = level.told(cost, want.all)
+                    limit.commit(at, own, 1, own_more)
+                else
+                    limit.commit(at, cost, 1, more)
+                end
             end
             pay()
             if inner then
                 inner.each(pay)
             end
             while taken < count and taken < TAKT_TAKE_STEPS_MAX do
-                local due = inner and inner.due(from, cost, more) or from
+                local due = inner and inner.due(from, cost, want.all) or from
                 if due > till then
                     break
                 end

@@ -27,6 +27,32 @@ local function needed_by(place, unit)
     return unit > 0 and place.needs and math.max(place.needs[unit] or 0, 1) or 1
 end
 
+-- Reads what a place wants and needs of further units. Returns the position after it; nil: there is nothing.
+local function read_more(place, found, at)
+    local wanting, need, ends
+    place.more, place.needs = {}, {}
+    for unit = 1, TAKT_MORE_MAX do
+        wanting, need, ends = read_further(found, at)
+        if not wanting then
+            break
+        end
+        place.more[unit], place.needs[unit], at = tonumber(wanting), tonumber(need), ends
+    end
+    return place.more[1] and at
+end
+
+local function write_more(place)
+    local count, written = #place.more, ''
+    while count > 0 and place.more[count] == 0 and place.needs[count] == 0 do
+        count = count - 1
+    end
+    for unit = 1, count do
+        local wanting, need = numbers.digits(place.more[unit]), numbers.digits(place.needs[unit])
+        written = written .. write_further(wanting, need)
+    end
+    return written
+end
+
 local function write_many(command, key, list)
     for i = 1, #list, ARGUMENTS_MAX do
         redis.call(command, key, unpack(list, i, math.min(i + ARGUMENTS_MAX - 1, #list)))
@@ -203,7 +229,7 @@ local function open_line(worker, lost)
                 local priority, turn, wanting, need, waiting, again, weight, left, former, aside, foremost, lacks,
                     ends = read_place(found, at)
                 if not priority then
-                    ends = place and line.read_more(place, found, at)
+                    ends = place and read_more(place, found, at)
                     if not ends then
                         return false
                     end
@@ -230,32 +256,6 @@ local function open_line(worker, lost)
             return seq and record or false
         end,
 
-        -- Reads what a place wants and needs of further units. Returns the position after it.
-        read_more = function(place, found, at)
-            local wanting, need, ends
-            place.more, place.needs = {}, {}
-            for unit = 1, TAKT_MORE_MAX do
-                wanting, need, ends = read_further(found, at)
-                if not wanting then
-                    break
-                end
-                place.more[unit], place.needs[unit], at = tonumber(wanting), tonumber(need), ends
-            end
-            return place.more[1] and at
-        end,
-
-        write_more = function(place)
-            local count, written = place.more and #place.more or 0, ''
-            while count > 0 and place.more[count] == 0 and place.needs[count] == 0 do
-                count = count - 1
-            end
-            for unit = 1, count do
-                local wanting, need = numbers.digits(place.more[unit]), numbers.digits(place.needs[unit])
-                written = written .. write_further(wanting, need)
-            end
-            return written
-        end,
-
         write = function(record)
             local digits_of = numbers.digits
             local written = digits_of(record.seq)
@@ -267,7 +267,7 @@ local function open_line(worker, lost)
                         marks = marks .. 'p' .. (place.leased and 'o' or '') .. (place.unheard and 'u' or '')
                     end
                     marks = marks ~= '' and ',' .. marks or ''
-                    marks = place.more and marks .. line.write_more(place) or marks
+                    marks = place.more and marks .. write_more(place) or marks
                     marks = (place.former > 0 and '-' .. digits_of(place.former) or '') .. marks
                     marks = (place.left > 0 and '+' .. digits_of(place.left) or '') .. marks
                     marks = (place.weight > 1 and '*' .. digits_of(place.weight) or '') .. marks

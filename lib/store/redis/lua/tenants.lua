@@ -4,7 +4,7 @@
 -- read the keys.
 --
 -- A place refers to its tenant. The claimer's places are among `places` except from line.count to line.put_back.
--- needs: wakes
+-- needs: line wakes
 
 if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';p', 1, true) then
     local ends = stored and stored:find(';p', 1, true) or #(stored or '') + 1
@@ -67,7 +67,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                     .. ',?(a?)(f?)(p?)()@(%d+),(%x+)(,?)(%d*)()', at)
             local tenant = worker and tenants.list[tonumber(index)]
             held_back = holds == ',' and (tonumber(held_back) or 0)
-            return tenant and tenant.priority == tonumber(priority)
+            local place = tenant and tenant.priority == tonumber(priority)
                 and not (held_back and (held_back < 1 or held_back > tonumber(waiting))) and {
                 worker = worker,
                 seq = tonumber(seq),
@@ -90,6 +90,10 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 stop = stop,
                 written = tenants.tail:sub(at, told - 1),
             }
+            if place and tenants.tail:sub(stop, stop) == '/' then
+                place.stop = read_more(place, tenants.tail, stop) or stop
+            end
+            return place
         end,
 
         write_place = function(place)
@@ -115,6 +119,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 parts[#parts + 1] = place.written or tenants.write_place(place)
                 parts[#parts + 1] = '@' .. place.tenant.index .. ',' .. place.client
                     .. (place.held_back > 0 and ',' .. digits_of(place.held_back) or '')
+                    .. (place.more and write_more(place) or '')
             end
             local tail = table.concat(parts)
             if KEYS.written and not tenants.is_inner then
@@ -133,7 +138,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                         held_back = place.held_back, again = place.again, expires = place.expires,
                         weight = place.weight, left = place.left, former = place.former, aside = place.aside,
                         foremost = place.foremost, lacking = place.lacking, tenant = place.tenant,
-                        client = place.client }
+                        client = place.client, more = place.more, needs = place.needs }
                 end
             end
         end,
@@ -177,8 +182,12 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
 
         -- takt_tenants_count. `own`: the claimer's places if they are not among the places.
         count = function(own)
+            local further = limit.count_more()
             for _, one in ipairs(tenants.list) do
                 one.wanting, one.asking, one.places, one.processes, one.all, one.head = 0, 0, 0, 0, 0, nil
+                for unit = 1, further do
+                    one[unit] = 0
+                end
             end
             for place in tenants.each(own) do
                 local one = place.tenant
@@ -186,6 +195,9 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 if not place.aside then
                     one.wanting = one.wanting + place.wanting
                     one.asking = one.asking + place.waiting - place.held_back
+                    for unit = 1, further do
+                        one[unit] = one[unit] + wanted_by(place, unit)
+                    end
                     one.places, one.processes = one.places + 1, one.processes + place.weight
                     one.head = one.head and one.head.turn < place.turn and one.head or place
                 end
@@ -276,7 +288,6 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 for priority = 0, 9 do
                     local place = record[priority]
                     if place then
-                        place.more, place.needs = nil, nil -- among tenants the line looks at tokens and requests alone
                         place.worker, place.seq, place.priority, place.client = name, record.seq, priority, '0'
                         place.expires, place.held_back = expiries[name] or silent_at, 0
                         tenants.places[#tenants.places + 1] = place
@@ -337,9 +348,17 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             end
         end,
 
-        charge = function(own, place, given)
-            local one = place.tenant
-            one.tag = math.min(one.tag + math.floor(given * TAKT_TENANT_STEP / one.weight), TAKT_EXACT_MAX / 2)
+        -- price_of() of core/tenants.c. `others`: what was given of units other than tokens.
+        price_of = function(given, others)
+            return math.max((limit.throughput(limit.worth(given, others))), given)
+        end,
+
+        charge = function(own, place, given, others)
+            local one, paid = place.tenant, given
+            if limit.units and limit.units[2] and given > 0 then
+                paid = tenants.price_of(given, others)
+            end
+            one.tag = math.min(one.tag + math.floor(paid * TAKT_TENANT_STEP / one.weight), TAKT_EXACT_MAX / 2)
             if given > 0 then
                 tenants.gather(own, place)
             end
@@ -424,8 +443,18 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 + math.floor(less % TAKT_TENANT_STEP * one.weight / TAKT_TENANT_STEP)
         end,
 
-        -- What is left to the tenants that go before one. `asked`: the field that is counted, wanting or asking. `tag`:
-        -- when this one has had as much, they have had it, too.
+        -- What a place wants, and what its first waiter needs. `asked`: the field of a tenant that sums it up, which is
+        -- wanting for tokens, asking for requests, and the number of a further unit.
+        wanted = function(place, asked)
+            return asked == 'wanting' and place.wanting or wanted_by(place, tonumber(asked) or 0)
+        end,
+
+        needed = function(place, asked)
+            return asked == 'wanting' and place.need or needed_by(place, tonumber(asked) or 0)
+        end,
+
+        -- What is left to the tenants that go before one. `asked`: as above. `tag`: when this one has had as much, they
+        -- have had it, too.
         left_to_others = function(mine, asked, total, weights, tag)
             local left, my_tag = 0, tenants.tag_after(mine, mine[asked], total, weights)
             local max, min, floor = math.max, math.min, math.floor -- this is done for each tenant
@@ -435,7 +464,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                     local after = one.tag + floor(min(turn, wanted) * TAKT_TENANT_STEP / one.weight)
                     if after < my_tag or after == my_tag and one.index < mine.index then
                         local behind = mine.tag > one.tag and tenants.until_even(one, mine.tag) or 0
-                        kept = min(max(turn, min(behind, 2 * turn), asked == 'wanting' and one.head.need or 1), wanted)
+                        kept = min(max(turn, min(behind, 2 * turn), tenants.needed(one.head, asked)), wanted)
                     end
                     if tag > one.tag then
                         kept = max(kept, min(tenants.until_even(one, tag), wanted))
@@ -453,7 +482,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
 
         -- takt_tenants_turn: share, shares, ahead and first.
         turn = function(place, own, asked, total, plan)
-            local mine, tokens, tag = place.tenant, asked == 'wanting', 0
+            local mine, tag = place.tenant, 0
             local weights = tenants.rivals(mine.priority)
             local share, before, shares, head = tenants.share(mine, total, weights), 0, 0, nil
             for other in tenants.each(own) do
@@ -462,9 +491,9 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                     before, shares = before + 1, shares + shares_of(other)
                 end
             end
-            local need = head and (tokens and head.need or 1) or 0
+            local need = head and tenants.needed(head, asked) or 0
             local ahead = shares * share + (head and shares_of(head) * math.max(need - share, 0) or 0)
-            ahead = math.min(ahead, mine[asked] - (tokens and place.wanting or wanted_by(place, 0)))
+            ahead = math.min(ahead, mine[asked] - tenants.wanted(place, asked))
             if plan and head then
                 tag = mine.tag + math.floor(math.min(ahead, TAKT_SETTLED_MAX) * TAKT_TENANT_STEP / mine.weight)
             end
@@ -535,9 +564,6 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                     claim.least_urgent = place.worker == claim.worker and claim.least_urgent or place.priority
                 end
             end
-            for _, want in ipairs(claim.wants) do
-                want.needs = nil
-            end
             offers.ask = function()
                 return false
             end
@@ -552,11 +578,10 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             return {
                 look = function(priority, first, plan)
                     local place, own, all = first or claim.own[priority], claim.own, line.all
-                    local urgent, urgent_requests, permits, permits_of, others = 0, 0, NEVER, 1, nil
+                    local urgent, permits, permits_of, others = 0, NEVER, 1, nil
                     for higher = 0, priority - 1 do
                         local mine = own[higher]
                         urgent = urgent + all.wanting[higher] + (mine and mine.wanting or 0)
-                        urgent_requests = urgent_requests + all.asking[higher] + (mine and wanted_by(mine, 0) or 0)
                     end
                     if not plan or tenants.is_inner then -- otherwise settle() has counted
                         tenants.count(own)
@@ -571,15 +596,17 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                         permits_of, _, kept = tenants.turn(place, own, 'wanting', limit.concurrency)
                         permits = math.min(free - urgent - kept, shares * permits_of)
                     end
-                    if limit.units then
-                        local turn, _, kept, first_requests =
-                            tenants.turn(place, own, 'asking', math.max(rooms[0], throughs[0]), plan)
-                        others = { [0] = {
-                            share = turn,
-                            ahead = urgent_requests + kept,
-                            room = rooms[0],
-                            first = urgent_requests + first_requests,
-                        } }
+                    others = limit.units and {}
+                    for _, unit in ipairs(limit.units or {}) do
+                        local asked, before_it, totals = unit == 0 and 'asking' or unit, 0, line.totals(unit)
+                        local turn, _, kept, needed =
+                            tenants.turn(place, own, asked, math.max(rooms[unit], throughs[unit]), plan)
+                        for higher = 0, priority - 1 do
+                            local mine = own[higher]
+                            before_it = before_it + totals[higher] + (mine and wanted_by(mine, unit) or 0)
+                        end
+                        others[unit] = { share = turn, ahead = before_it + kept, room = rooms[unit],
+                            first = before_it + needed }
                     end
                     return share, urgent + ahead, permits, room, urgent + before, urgent, shares, permits_of, others
                 end,
@@ -604,7 +631,10 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
 
                 need_of_head = function(places)
                     local first = tenants.first(places)
-                    return first and first == places[first.priority] and first.need > 1 and first.need or 0
+                    if not first or first ~= places[first.priority] then
+                        return 0
+                    end
+                    return first.need > 1 and first.need or 0, first.needs
                 end,
 
                 hurry_first = function()
@@ -639,7 +669,10 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
 
         sum = function()
             local all = { waiting = 0, workers = 0, latest = 0, late = 0, places = zeros(), active = zeros(),
-                wanting = zeros(), asking = zeros() }
+                wanting = zeros(), asking = zeros(), more = {} }
+            for unit = 1, limit.count_more() do
+                all.more[unit] = zeros()
+            end
             tenants.line.all = all
             for _, place in ipairs(tenants.places) do
                 tenants.line.add(place, 1)
@@ -657,6 +690,9 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 all.active[priority] = all.active[priority] + sign
                 all.wanting[priority] = all.wanting[priority] + sign * place.wanting
                 all.asking[priority] = all.asking[priority] + waiting - sign * place.held_back
+                for unit, totals in ipairs(all.more) do
+                    totals[priority] = totals[priority] + sign * wanted_by(place, unit)
+                end
             end
         end,
 
@@ -722,7 +758,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         end,
 
         totals = function(unit)
-            return unit == 0 and tenants.line.all.asking or zeros()
+            return unit == 0 and tenants.line.all.asking or tenants.line.all.more[unit]
         end,
 
         weigh = function()
