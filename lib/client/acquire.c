@@ -140,7 +140,7 @@ static takt_queue *first_queue(takt_client *client, takt_permit *permit,
         chain.keys[i] = takt_request_key(request, levels, i);
         chain.costs[i] = levels->costs[i];
     }
-    return client->store->nests && takt_nest_suits(&client->scheduler, &chain)
+    return client->store->nests && takt_chain_is_nested(&chain)
                ? nest(client, permit, request, levels, &chain)
                : pass_one_by_one(client, permit, request, levels);
 }

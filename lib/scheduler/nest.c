@@ -49,19 +49,6 @@ static bool overflow_alike(const takt_chain *chain)
     return true;
 }
 
-bool takt_chain_bounds_inside(const takt_chain *chain)
-{
-    for (int i = 0; i + 1 < chain->count; i++)
-        if (chain->limits[i]->numbers.max_waiting > 0)
-            return true;
-    return false;
-}
-
-bool takt_nest_suits(const takt_scheduler *scheduler, const takt_chain *chain)
-{
-    return takt_chain_is_nested(chain) && !(scheduler->relayed && takt_chain_bounds_inside(chain));
-}
-
 int32_t takt_chain_cost(const takt_chain *chain)
 {
     for (int i = 0; i < chain->count; i++)

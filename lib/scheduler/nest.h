@@ -25,13 +25,6 @@ typedef struct takt_chain {
  * that count a cost count the same. */
 bool takt_chain_is_nested(const takt_chain *chain);
 
-/* Whether an inner limit bounds its waiters. */
-bool takt_chain_bounds_inside(const takt_chain *chain);
-
-/* Whether work of that chain is nested here.  A program behind an agent passes limits with such
- * bounds one after the other: the agent waits for it, and the ledger must not refuse the agent. */
-bool takt_nest_suits(const takt_scheduler *scheduler, const takt_chain *chain);
-
 /* What the work takes of each level that counts a cost. */
 int32_t takt_chain_cost(const takt_chain *chain);
 

@@ -344,7 +344,7 @@ bool takt_queue_has_bound(const takt_queue *queue)
     return bound_of(queue) != NULL;
 }
 
-static takt_when_full when_full(const takt_queue *queue)
+takt_when_full takt_queue_when_full(const takt_queue *queue)
 {
     const takt_numbers *bound = bound_of(queue);
 
@@ -401,7 +401,7 @@ static bool exceeds_in_any_case(const takt_queue *queue)
 
 bool takt_queue_is_full(const takt_queue *queue)
 {
-    if (!has_newcomers(queue) || when_full(queue) != TAKT_WHEN_FULL_REFUSE)
+    if (!has_newcomers(queue) || takt_queue_when_full(queue) != TAKT_WHEN_FULL_REFUSE)
         return false;
     return queue->waiters.counted - queue->in_hand.count >= bound_of(queue)->max_waiting ||
            (takt_turns_hold_up(queue) && !queue->loss.alone && exceeds_in_any_case(queue));
@@ -447,7 +447,7 @@ int64_t takt_queue_mark_stated(takt_queue *queue)
 {
     int64_t newcomers = has_newcomers(queue) ? move_on(queue, STATED) : 0;
 
-    return when_full(queue) == TAKT_WHEN_FULL_REFUSE ? newcomers : 0;
+    return takt_queue_when_full(queue) == TAKT_WHEN_FULL_REFUSE ? newcomers : 0;
 }
 
 void takt_queue_count(takt_queue *queue)
@@ -456,14 +456,22 @@ void takt_queue_count(takt_queue *queue)
         queue->waiters.counted += move_on(queue, COUNTED);
 }
 
+void takt_queue_accept(takt_queue *queue)
+{
+    if (bound_of(queue))
+        return;
+    move_on(queue, STATED);
+    queue->waiters.counted += move_on(queue, COUNTED);
+}
+
 takt_permit *takt_queue_excess(const takt_queue *queue)
 {
     takt_permit *excess = NULL;
     cover slots;
 
-    if (when_full(queue) == TAKT_WHEN_FULL_REFUSE)
+    if (takt_queue_when_full(queue) == TAKT_WHEN_FULL_REFUSE)
         return last_that_is(queue, STATED);
-    if (when_full(queue) == TAKT_WHEN_FULL_DROP_LOWEST)
+    if (takt_queue_when_full(queue) == TAKT_WHEN_FULL_DROP_LOWEST)
         return takt_queue_last(queue);
     count_slots(&queue->in_hand, &slots);
     for (int i = 0; i < TAKT_PRIORITIES; i++) {
@@ -475,12 +483,13 @@ takt_permit *takt_queue_excess(const takt_queue *queue)
 
 takt_permit *takt_queue_excess_after(const takt_queue *queue, const takt_permit *permit)
 {
-    bool oldest = when_full(queue) == TAKT_WHEN_FULL_DROP_OLDEST;
+    bool oldest = takt_queue_when_full(queue) == TAKT_WHEN_FULL_DROP_OLDEST;
     const takt_link *next = oldest ? permit->line.next : permit->line.previous;
 
     if (next == &queue->waiters.lists[permit->priority])
         return NULL;
-    return when_full(queue) != TAKT_WHEN_FULL_REFUSE || permit_of(next)->counted == STATED
+    return takt_queue_when_full(queue) != TAKT_WHEN_FULL_REFUSE ||
+                   permit_of(next)->counted == STATED
                ? permit_of(next)
                : NULL;
 }

@@ -13,6 +13,7 @@ void takt_renew_queue(takt_scheduler *scheduler, takt_queue *queue, const takt_l
 {
     bool is_learned = queue->numbers == queue->newer;
 
+    takt_queue_accept(queue);
     queue->limit = limit;
     if (!is_learned || queue->newer->revision <= limit->numbers.revision)
         queue->numbers = &limit->numbers; /* `newer` stays: a claim under way may refer to it */
@@ -25,6 +26,7 @@ void takt_renew_queue(takt_scheduler *scheduler, takt_queue *queue, const takt_l
 
 static void renew_nested(takt_scheduler *scheduler, takt_queue *queue, const takt_chain *chain)
 {
+    takt_queue_accept(queue);
     for (int i = 0; i < queue->nest->count; i++)
         queue->nest->inner[i].limit = chain->limits[i];
     takt_order_unpark(scheduler, queue);
@@ -45,8 +47,8 @@ typedef const takt_limit *takt_finder(const void *data, const takt_limit *limit,
 
 /* The limits that a nested queue continues with: its waiters pass those that they asked for, also
  * if these are within others now.  False: it keeps the old ones. */
-static bool find_chain(const takt_scheduler *scheduler, const takt_queue *queue, takt_finder *find,
-                       const void *data, takt_chain *chain)
+static bool find_chain(const takt_queue *queue, takt_finder *find, const void *data,
+                       takt_chain *chain)
 {
     int outermost = queue->nest->count;
 
@@ -59,7 +61,7 @@ static bool find_chain(const takt_scheduler *scheduler, const takt_queue *queue,
         if (!chain->limits[i])
             return false;
     }
-    return takt_nest_suits(scheduler, chain);
+    return takt_chain_is_nested(chain);
 }
 
 static void renew(takt_scheduler *scheduler, takt_queue *queue, takt_finder *find,
@@ -69,7 +71,7 @@ static void renew(takt_scheduler *scheduler, takt_queue *queue, takt_finder *fin
 {
     takt_chain chain = {.limits = {find(data, queue->limit, queue->key)}};
 
-    if (queue->nest ? !find_chain(scheduler, queue, find, data, &chain) : !chain.limits[0])
+    if (queue->nest ? !find_chain(queue, find, data, &chain) : !chain.limits[0])
         return;
     if (queue->turn)
         queue->turn->weight =

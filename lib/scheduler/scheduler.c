@@ -55,7 +55,8 @@ static void learn(takt_scheduler *scheduler, takt_queue *queue, const takt_numbe
     queue->numbers = queue->newer;
 }
 
-/* Refuses the waiters that exceed max_waiting; the award says how many. */
+/* Refuses the waiters that exceed max_waiting; the award says how many.  An agent counts the
+ * waiters of all programs, by bounds that may be unknown here: so many leave in any case. */
 static void refuse_excess(takt_scheduler *scheduler, takt_queue *queue, int64_t count,
                           int64_t now_us)
 {
@@ -66,13 +67,18 @@ static void refuse_excess(takt_scheduler *scheduler, takt_queue *queue, int64_t 
             next = takt_queue_excess_after(queue, permit);
             refuse(scheduler, queue, permit, TAKT_E_FULL, now_us);
         }
+    for (; scheduler->relayed && count > 0 && (permit = takt_queue_last(queue)); count--)
+        refuse(scheduler, queue, permit, TAKT_E_FULL, now_us);
 }
 
-/* Refuses newcomers without a claim if this queue alone has as many waiters as may wait. */
+/* Refuses newcomers without a claim if this queue alone has as many waiters as may wait.  Of nested
+ * work an agent may have other bounds. */
 static void refuse_unstated(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
     takt_permit *permit;
 
+    if (scheduler->relayed && queue->nest)
+        return;
     while (takt_queue_is_full(queue) && (permit = takt_queue_unstated(queue)))
         refuse(scheduler, queue, permit, TAKT_E_FULL, now_us);
 }

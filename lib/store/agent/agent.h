@@ -70,7 +70,7 @@ struct takt_agent_store {
     takt_table desks;
     takt_table limits;  /* that this connection has stated: their ids are 1 to their number */
     int64_t numbers;    /* the last number of a question */
-    int64_t seen_index; /* of the last slot that arrived */
+    int64_t seen_index; /* of the last slot or refusal that arrived */
 
     takt_agent_jobs jobs;
     uv_timer_t timer; /* when the oldest job is to be given up; keeps the loop alive while there

@@ -17,7 +17,7 @@
  *                                         the waiters without a slot, and the permits held: a
  *                                         situation, as in a claim.  SEQ above 0 asks for a report
  *                                         when the store has counted the waiters.  SEEN is the
- *                                         highest slot's index that has arrived.  WEIGHT is the
+ *                                         highest index that has arrived.  WEIGHT is the
  *                                         tenant's, if any wait; 0: the limit has no tenants.
  *                                         ID of nested work names the outermost limit, and after
  *                                         slashes the inner ones as KEY does (3/5).  If none wait
@@ -31,8 +31,9 @@
  *                                         leaves it out and carries none
  *     report LIMIT KEY "SEQ MONOTONIC STORE NEXT BLOCKED WAITING WORKERS REFUSED LOST LEASE INDEX
  *                    [SLOT COST PRIORITY FENCE]..." NUMBERS
- *                                         due slots; the index of the last one; NUMBERS: those in
- *                                         force if they are others, else empty
+ *                                         due slots; how many waiters are refused; the index of the
+ *                                         last slot or refusal; NUMBERS: those in force if they are
+ *                                         others, else empty
  *     fail LIMIT KEY "CODE" TEXT          the waiters have left, for that reason
  *     answer NUMBER "STATUS FENCE LEASE ..." REASON TEXT
  *                                         and the standing; of a policy its version and instant
