@@ -129,18 +129,25 @@ bool takt_acquire_unnest(takt_client *client, takt_queue *queue)
     return true;
 }
 
+bool takt_acquire_chain(const takt_client *client, const takt_request *request,
+                        const takt_levels *levels, takt_chain *chain)
+{
+    *chain = (takt_chain){.count = levels->count};
+    for (int i = 0; i < levels->count; i++) {
+        chain->limits[i] = levels->limits[i];
+        chain->keys[i] = takt_request_key(request, levels, i);
+        chain->costs[i] = levels->costs[i];
+    }
+    return client->store->nests && takt_chain_is_nested(chain);
+}
+
 /* The queue that the permit waits in first. */
 static takt_queue *first_queue(takt_client *client, takt_permit *permit,
                                const takt_request *request, const takt_levels *levels)
 {
-    takt_chain chain = {.count = levels->count};
+    takt_chain chain;
 
-    for (int i = 0; i < levels->count; i++) {
-        chain.limits[i] = levels->limits[i];
-        chain.keys[i] = takt_request_key(request, levels, i);
-        chain.costs[i] = levels->costs[i];
-    }
-    return client->store->nests && takt_chain_is_nested(&chain)
+    return takt_acquire_chain(client, request, levels, &chain)
                ? nest(client, permit, request, levels, &chain)
                : pass_one_by_one(client, permit, request, levels);
 }

@@ -258,6 +258,14 @@ static int64_t left_of(const char *limit, const char *key)
     return told.remaining;
 }
 
+static const takt_queue *queue_at_agent(const char *limit, const char *key)
+{
+    char name[64];
+    int size = snprintf(name, sizeof name, "smtp%c%c%c%s%c%s", 0, 0, 0, limit, 0, key);
+
+    return takt_registry_named(&agent.client->scheduler, name, (size_t)size);
+}
+
 /* ---- rules ----------------------------------------------------------------------------------- */
 
 EACH_STORE(programs_wait_in_one_line_of_all_levels)
@@ -366,6 +374,33 @@ IN_MEMORY(the_priorities_of_all_programs_count)
     end(MEMORY);
 }
 
+/* Those that wait by the agent's own commands. */
+IN_MEMORY(processes_count_in_the_queue_of_their_chain)
+{
+    takt_process *processes[PROGRAMS];
+    takt_request request = TAKT_REQUEST("late");
+    takt_permit permits[2] = {{.data = &slow[0]}, {.data = &slow[1]}};
+    takt_error error;
+
+    begin(MEMORY);
+    agent_policy = parse(text);
+    cr_assert_eq(takt_reload(agent.client, agent_policy, &error), 0, "%s", error.text);
+    request.key = "k";
+    for (int i = 0; i < PROGRAMS; i++)
+        processes[i] = takt_process_enter(agent.client, &processes[i], &request);
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(takt_acquire(agent.client, &permits[i], &request, note), 0);
+    run_until(1);
+    cr_expect_eq(permits[1].queue->weight, PROGRAMS);
+    cr_expect_eq(permits[1].queue, queue_at_agent("late", "k"));
+    for (int i = 0; i < PROGRAMS; i++)
+        takt_process_leave(processes[i]);
+    cr_expect_eq(permits[1].queue->weight, 0);
+    for (int i = 0; i < 2; i++)
+        takt_release(&permits[i]);
+    end(MEMORY);
+}
+
 /* The turns themselves are the ledger's. */
 IN_MEMORY(tenants_have_their_names_and_weights_at_the_agent)
 {
@@ -389,14 +424,6 @@ IN_MEMORY(tenants_have_their_names_and_weights_at_the_agent)
 }
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
-
-static const takt_queue *queue_at_agent(const char *limit, const char *key)
-{
-    char name[64];
-    int size = snprintf(name, sizeof name, "smtp%c%c%c%s%c%s", 0, 0, 0, limit, 0, key);
-
-    return takt_registry_named(&agent.client->scheduler, name, (size_t)size);
-}
 
 /* So many wait at the agent, and an award has counted them. */
 static void wait_until_counted(const char *limit, const char *key, int64_t count)

@@ -263,15 +263,32 @@ static bool ask_policy(takt_agent_store *store, const takt_agent_job *job)
     return takt_redis_connection_send(store->connection, NULL, apply ? 6 : 4, words, sizes);
 }
 
+/* The word KEY of a call: with the tenant of a try's queue, or of settled work.  Returns its size.
+ */
+static size_t write_key(const takt_store_call *call, const char *tenant,
+                        char key[TAKT_RELAY_KEY_MAX])
+{
+    size_t before = strlen(call->limit->name) + 1, size = strlen(call->key);
+
+    if (call->queue != NULL) {
+        memcpy(key, call->queue + before, call->queue_size - before);
+        return call->queue_size - before;
+    }
+    memcpy(key, call->key, size);
+    if (tenant == NULL || tenant[0] == '\0')
+        return size;
+    key[size++] = '\0';
+    memcpy(key + size, tenant, strlen(tenant));
+    return size + strlen(tenant);
+}
+
 static bool ask_ledger(takt_agent_store *store, const takt_agent_job *job)
 {
     const takt_store_call *call = job->call;
+    const char *tenant = store->pays && call->op == TAKT_OP_SETTLE ? call->tenant : NULL;
     const takt_agent_limit *limit = tell_limit(store, NULL, call->limit->name, call->numbers);
-    char number[24], id[24], text[320];
-    bool for_queue = call->queue != NULL; /* whose name has the tenant as well */
-    size_t before = strlen(call->limit->name) + 1;
-    size_t size = for_queue ? call->queue_size - before : strlen(call->key);
-    const char *key = for_queue ? call->queue + before : call->key;
+    char number[24], id[24], text[320], key[TAKT_RELAY_KEY_MAX];
+    size_t size = write_key(call, tenant, key);
     const char *words[] = {
         "RELAY", "CALL", number, id, key, text, call->reason ? call->reason : ""};
     takt_writer writer = {text, text + sizeof text - 1, false};
@@ -284,6 +301,10 @@ static bool ask_ledger(takt_agent_store *store, const takt_agent_job *job)
     takt_relay_write(&writer, call->slot_us);
     takt_relay_write(&writer, call->requests);
     takt_relay_write_amounts(&writer, call->actual, call->actual_more);
+    if (tenant != NULL) {
+        takt_relay_write(&writer, call->tenant_weight);
+        takt_relay_write(&writer, call->priority);
+    }
     *writer.at = '\0';
     return limit != NULL && !writer.full && send_words(store, 7, words, 4, size);
 }
@@ -349,6 +370,7 @@ static bool hear_open(takt_agent_store *store, const message *said)
     if (reader.bad)
         return false;
     store->store.nests = takt_relay_read(&reader, 0, INT64_MAX) > 0 && !reader.bad;
+    store->pays = takt_relay_read(&reader, 0, INT64_MAX) > 0 && !reader.bad;
     store->clock.offset_us = store->clock.opened_us - agent_us;
     hear_clock(&store->clock.store_offset_us, store_us);
     return true;
