@@ -24,6 +24,7 @@ typedef struct job {
 } job;
 
 static int64_t order;
+static takt_policy *agent_policy; /* another one of the agent; NULL: none */
 
 static void note(takt_permit *permit, int status)
 {
@@ -126,6 +127,7 @@ static void end(void)
     stand_in_close(&agent);
     cr_assert_eq(uv_loop_close(&loop), 0);
     takt_policy_free(policy);
+    takt_policy_free(agent_policy);
 }
 
 TestSuite(relay, .init = begin, .fini = end, .timeout = 30);
@@ -281,6 +283,31 @@ Test(relay, a_full_line_refuses_the_newest)
     cr_expect_eq(full, 2);
     for (int i = 1; i < 5; i++)
         takt_release(&jobs[i].permit);
+}
+
+/* Nobody is refused, and each claim is answered. */
+Test(relay, a_bound_that_the_agents_policy_has_not_is_not_in_force)
+{
+    static const char text[] = "limits: [{name: small, rules: [{rate: 1/h}]}]\n";
+    static job jobs[6];
+    takt_policy *unbounded;
+    takt_error error;
+
+    cr_assert_eq(takt_policy_parse(&unbounded, "p", text, strlen(text), &error), 0);
+    cr_assert_eq(takt_reload(agent.client, unbounded, &error), 0, "%s", error.text);
+    for (int i = 0; i < 6; i++) {
+        ask(i % PROGRAMS, "small", NULL, &jobs[i]);
+        if (i == 0)
+            wait_for(&jobs[0]);
+        while (takt_relays_waiting(agent.relays, NULL, NULL) < (size_t)i)
+            uv_run(&loop, UV_RUN_ONCE);
+    }
+    cr_expect_eq(order, 1);
+    for (int i = 0; i < PROGRAMS; i++)
+        cr_expect_eq(events[i], 0);
+    for (int i = 1; i < 6; i++)
+        takt_release(&jobs[i].permit);
+    agent_policy = unbounded;
 }
 
 Test(relay, a_permit_within_another_limit_holds_both)
