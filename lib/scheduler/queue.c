@@ -456,6 +456,14 @@ void takt_queue_count(takt_queue *queue)
         queue->waiters.counted += move_on(queue, COUNTED);
 }
 
+void takt_queue_accept(takt_queue *queue)
+{
+    if (bound_of(queue))
+        return;
+    (void)move_on(queue, STATED);
+    queue->waiters.counted += move_on(queue, COUNTED);
+}
+
 takt_permit *takt_queue_excess(const takt_queue *queue)
 {
     takt_permit *excess = NULL;

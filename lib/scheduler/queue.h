@@ -257,6 +257,9 @@ takt_permit *takt_queue_unstated(const takt_queue *queue);
 int64_t takt_queue_mark_stated(takt_queue *queue);
 void takt_queue_count(takt_queue *queue);
 
+/* A queue without a bound may get one now: its waiters are accepted, and stay. */
+void takt_queue_accept(takt_queue *queue);
+
 /* The waiter whose deadline comes first; NULL: there is no deadline. */
 takt_permit *takt_queue_first_deadline(const takt_queue *queue);
 
