@@ -151,28 +151,36 @@ static bool counts_nothing(const takt_limit *limit)
     return limit->access == TAKT_ACCESS_UNLIMITED && limit->mode == TAKT_MODE_ENFORCE;
 }
 
+bool takt_acquire_chain(const takt_client *client, const takt_request *request,
+                        const takt_levels *levels, takt_chain *chain, int *outermost)
+{
+    *chain = (takt_chain){.count = 0};
+    *outermost = 0;
+    for (int i = 0; i < levels->count; i++) {
+        if (counts_nothing(levels->limits[i]))
+            continue;
+        chain->limits[chain->count] = levels->limits[i];
+        chain->keys[chain->count] = takt_request_key(request, levels, i);
+        chain->costs[chain->count] = levels->costs[i];
+        chain->more[chain->count++] = takt_request_more(levels, i);
+        *outermost = i;
+    }
+    return client->store->nests && takt_nest_suits(&client->scheduler, chain);
+}
+
 /* The queue that the permit waits in first. */
 static takt_queue *first_queue(takt_client *client, takt_permit *permit,
                                const takt_request *request, const takt_levels *levels)
 {
-    takt_chain chain = {.count = 0};
-    int outermost = 0;
+    takt_chain chain;
+    int outermost;
+    bool nested = takt_acquire_chain(client, request, levels, &chain, &outermost);
 
-    for (int i = 0; i < levels->count; i++) {
-        if (counts_nothing(levels->limits[i]))
-            continue;
-        chain.limits[chain.count] = levels->limits[i];
-        chain.keys[chain.count] = takt_request_key(request, levels, i);
-        chain.costs[chain.count] = levels->costs[i];
-        chain.more[chain.count++] = takt_request_more(levels, i);
-        outermost = i;
-    }
     permit->nested = chain.count == 1; /* its slot is that of all levels that count it */
     if (chain.count == 1)
         return enter_level(client, permit, request, levels, outermost);
-    return client->store->nests && takt_nest_suits(&client->scheduler, &chain)
-               ? nest(client, permit, request, levels, &chain, outermost)
-               : pass_one_by_one(client, permit, request, levels);
+    return nested ? nest(client, permit, request, levels, &chain, outermost)
+                  : pass_one_by_one(client, permit, request, levels);
 }
 
 /* What all permits that begin to wait have in common. */

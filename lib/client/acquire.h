@@ -5,9 +5,16 @@
 #define TAKT_CLIENT_ACQUIRE_H
 
 #include "client/client.h"
+#include "client/request.h"
+#include "scheduler/nest.h"
 
 /* Puts a permit into the queue of its next limit.  A shadow limit lets it pass at once. */
 void takt_acquire_enter(takt_client *client, takt_queue *queue, takt_permit *permit);
+
+/* The limits and keys of a request as a chain, without levels whose key is unlimited, and the level
+ * of its outermost one.  Returns whether its work is nested here. */
+bool takt_acquire_chain(const takt_client *client, const takt_request *request,
+                        const takt_levels *levels, takt_chain *chain, int *outermost);
 
 /* The store does not carry claims with inner limits: the waiters of a nested queue pass their
  * limits one after the other.  False: no memory, and they wait where they are. */

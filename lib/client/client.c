@@ -122,13 +122,16 @@ static bool is_brought(const takt_client *client, const takt_limit *limit)
     return brought;
 }
 
-/* A limit that only programs have stays. */
+/* A limit that only programs have stays, and so does one of theirs that is newer. */
 static const takt_limit *find(const void *data, const takt_limit *limit, const char *key)
 {
     const takt_client *client = data;
     const takt_limit *found = takt_policy_renewed(client->policy, limit, key);
 
-    return !found && is_brought(client, limit) ? limit : found;
+    return (!found || found->numbers.revision < limit->numbers.revision) &&
+                   is_brought(client, limit)
+               ? limit
+               : found;
 }
 
 /* The name that a hash stands for is not known here: its weight holds until the next acquire. */

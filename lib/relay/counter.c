@@ -35,9 +35,7 @@ static takt_chain chain_of(const takt_counter *counter)
 
     for (int level = 0; level < chain.count; level++)
         chain.limits[level] = in_force(counter, level);
-    return chain.count > 1 && (!takt_chain_is_nested(&chain) || takt_chain_bounds_inside(&chain))
-               ? counter->said
-               : chain;
+    return chain.count > 1 && !takt_chain_is_nested(&chain) ? counter->said : chain;
 }
 
 static int32_t weight_of(const takt_counter *counter)
@@ -199,9 +197,20 @@ takt_ticket *takt_counter_new_ticket(takt_counter *counter)
     return ticket;
 }
 
+/* Whether a limit in force bounds its waiters. */
+static bool is_bounded(const takt_counter *counter)
+{
+    takt_chain chain = chain_of(counter);
+
+    for (int level = 0; level < chain.count; level++)
+        if (chain.limits[level]->numbers.max_waiting > 0)
+            return true;
+    return false;
+}
+
 static int64_t target_of(const takt_counter *counter, const takt_ticket_class *class)
 {
-    return takt_counter_limit(counter)->numbers.max_waiting > 0
+    return is_bounded(counter)
                ? class->wanted
                : takt_min(class->wanted, takt_max(TAKT_TICKETS_MAX, counter->programs));
 }
@@ -271,20 +280,25 @@ static void end_presence(takt_desk *desk)
     desk->presence = NULL;
 }
 
+static bool waits(const takt_desk *desk)
+{
+    for (int i = 0; i < desk->want_count; i++)
+        if (desk->wants[i].count > 0)
+            return true;
+    return false;
+}
+
 /* Counts the program among those that wait, or no longer. */
 static void note_presence(takt_desk *desk)
 {
     takt_client *client = desk->relay->relays->client;
     takt_queue *queue;
-    bool waits = false;
 
-    for (int i = 0; i < desk->want_count; i++)
-        waits |= desk->wants[i].count > 0;
-    if (waits && desk->presence == NULL) {
+    if (waits(desk) && desk->presence == NULL) {
         queue = takt_counter_queue(desk->counter);
         desk->presence = queue != NULL ? takt_presence_begin(client, desk->relay, queue) : NULL;
         desk->counter->programs += desk->presence != NULL;
-    } else if (!waits) {
+    } else if (!waits(desk)) {
         end_presence(desk);
     }
 }
@@ -302,19 +316,44 @@ static void free_held(takt_desk *desk, int64_t holding)
     }
 }
 
+/* Takes over the waiters of a statement, without those that have a slot or were refused meanwhile,
+ * and notes for which of them some have come.  A desk that begins to wait is the last to be served.
+ */
+static void take_wants(takt_desk *desk, const takt_relay_class *stated, int count)
+{
+    takt_relay_class wants[TAKT_RELAY_CLASSES_MAX];
+    int64_t came[TAKT_RELAY_CLASSES_MAX];
+
+    memcpy(wants, stated, (size_t)count * sizeof *wants);
+    for (int i = 0; i < desk->unseen_count; i++) {
+        takt_relay_class *class = takt_relay_find(wants, count, desk->unseen[i].kind);
+        if (class != NULL && class->count > 0)
+            class->count--;
+    }
+    for (int i = 0; i < count; i++) {
+        const takt_relay_class *before =
+            takt_relay_find(desk->wants, desk->want_count, wants[i].kind);
+        came[i] = before != NULL && before->count >= wants[i].count
+                      ? desk->came[before - desk->wants]
+                      : desk->stated;
+    }
+    if (!waits(desk)) {
+        takt_list_remove(&desk->at_counter);
+        takt_list_append(&desk->counter->desks, &desk->at_counter);
+    }
+    memcpy(desk->wants, wants, (size_t)count * sizeof *wants);
+    memcpy(desk->came, came, (size_t)count * sizeof *came);
+    desk->want_count = count;
+}
+
 int takt_counter_state(takt_desk *desk, const takt_relay_class *wants, int count, int64_t holding)
 {
     int64_t unseen = 0;
 
     want(desk, -1);
-    memcpy(desk->wants, wants, (size_t)count * sizeof *wants);
-    desk->want_count = count;
-    for (int i = 0; i < desk->unseen_count; i++) {
-        takt_relay_class *class = takt_relay_find(desk->wants, count, desk->unseen[i].kind);
-        if (class != NULL && class->count > 0)
-            class->count--;
+    take_wants(desk, wants, count);
+    for (int i = 0; i < desk->unseen_count; i++)
         unseen += desk->unseen[i].holds;
-    }
     for (int i = 0; i < count; i++)
         if (class_of(desk->counter, wants[i].kind) == NULL) {
             desk->want_count = i;
@@ -359,22 +398,45 @@ static takt_relay_class *want_of(takt_desk *desk, const takt_permit *permit)
     return class != NULL && class->count > 0 ? class : NULL;
 }
 
-/* The desk whose turn it is; newest: the desk that stated its waiters last. NULL: no desk waits. */
-static takt_desk *choose(const takt_counter *counter, const takt_permit *permit, bool newest)
+/* The desk whose turn it is.  for_slot: of those whose next report has room for a slot.  NULL: no
+ * desk waits. */
+static takt_desk *choose(const takt_counter *counter, const takt_permit *permit, bool for_slot)
+{
+    for (takt_link *at = counter->desks.next; at != &counter->desks; at = at->next) {
+        takt_desk *desk = TAKT_HOLDER(at, takt_desk, at_counter);
+        if (want_of(desk, permit) != NULL &&
+            !(for_slot && desk->slot_count == TAKT_RELAY_SLOTS_MAX))
+            return desk;
+    }
+    return NULL;
+}
+
+/* The desk to which such waiters have come last; NULL: no desk waits. */
+static takt_desk *choose_newest(const takt_counter *counter, const takt_permit *permit)
 {
     takt_desk *chosen = NULL;
+    int64_t last = 0;
 
     for (takt_link *at = counter->desks.next; at != &counter->desks; at = at->next) {
         takt_desk *desk = TAKT_HOLDER(at, takt_desk, at_counter);
-        if (want_of(desk, permit) == NULL ||
-            (newest ? chosen != NULL && chosen->stated > desk->stated
-                    : desk->slot_count == TAKT_RELAY_SLOTS_MAX))
+        const takt_relay_class *class = want_of(desk, permit);
+        if (class == NULL || desk->came[class - desk->wants] < last)
             continue;
         chosen = desk;
-        if (!newest)
-            break;
+        last = desk->came[class - desk->wants];
     }
     return chosen;
+}
+
+/* The desk that loses a waiter like this one, because too many wait: as among the workers of a
+ * fleet (core/overflow.h) the oldest waiters are those of the next turn.  NULL: no desk waits. */
+static takt_desk *choose_loser(const takt_counter *counter, const takt_permit *permit)
+{
+    const takt_queue *queue = takt_counter_find_queue(counter);
+
+    return queue != NULL && takt_queue_when_full(queue) == TAKT_WHEN_FULL_DROP_OLDEST
+               ? choose(counter, permit, false)
+               : choose_newest(counter, permit);
 }
 
 static bool note_unseen(takt_desk *desk, const takt_permit *permit, int64_t index)
@@ -414,7 +476,7 @@ static void hand_back(takt_counter *counter, takt_ticket *ticket)
 static void deal(takt_counter *counter, takt_ticket_class *class, takt_ticket *ticket)
 {
     takt_permit *permit = &ticket->permit;
-    takt_desk *desk = choose(counter, permit, false);
+    takt_desk *desk = choose(counter, permit, true);
     int64_t index = desk != NULL ? desk->relay->index + 1 : 0;
 
     if (desk == NULL || !note_unseen(desk, permit, index)) {
@@ -488,33 +550,40 @@ void takt_counter_drain(takt_counter *counter)
     send_away(counter, TAKT_E_STORE);
 }
 
+/* Too many wait: a program refuses one of its waiters. */
+static void refuse(takt_counter *counter, takt_ticket_class *class, const takt_permit *permit)
+{
+    takt_desk *desk = choose_loser(counter, permit);
+
+    if (desk == NULL)
+        return;
+    if (note_unseen(desk, permit, desk->relay->index + 1))
+        desk->index = ++desk->relay->index;
+    want_of(desk, permit)->count--;
+    class->wanted--;
+    note_presence(desk);
+    desk->refused++;
+    takt_report_ask(desk);
+}
+
 static void on_ticket(takt_permit *permit, int status)
 {
     takt_ticket *ticket = (takt_ticket *)permit;
     takt_counter *counter = ticket->counter;
     takt_ticket_class *class = find_class(counter, kind_of(permit));
-    takt_desk *desk;
 
     takt_list_remove(&ticket->link);
     class->count--;
     counter->relays->tickets--;
     if (status == 0) {
         deal(counter, class, ticket);
-    } else if (status == TAKT_E_COST) {
-        refuse_cost(counter, class);
-        takt_release(permit);
-        free(ticket);
     } else {
-        desk = status == TAKT_E_FULL ? choose(counter, permit, true) : NULL;
-        if (desk != NULL) {
-            want_of(desk, permit)->count--;
-            class->wanted--;
-            note_presence(desk);
-            desk->refused++;
-            takt_report_ask(desk);
-        } else if (status != TAKT_E_FULL) {
+        if (status == TAKT_E_COST)
+            refuse_cost(counter, class);
+        else if (status == TAKT_E_FULL)
+            refuse(counter, class, permit);
+        else
             send_away(counter, status);
-        }
         takt_release(permit);
         free(ticket);
     }

@@ -75,8 +75,7 @@ static bool chain_up(const takt_limit *const *limits, int count, const takt_rela
 /* Whether one claim can decide about its limits. */
 static bool is_valid(const takt_chain *chain)
 {
-    return chain->count == 1 ||
-           (takt_chain_is_nested(chain) && !takt_chain_bounds_inside(chain) && !is_circle(chain));
+    return chain->count == 1 || (takt_chain_is_nested(chain) && !is_circle(chain));
 }
 
 takt_desk *takt_relay_desk_at(takt_relay *relay, const char *ids, size_t ids_size, const char *key,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <takt/relay.h>
 
-#include "client/request.h"
+#include "client/acquire.h"
 #include "scheduler/registry.h"
 
 struct takt_presence {
@@ -18,7 +18,8 @@ struct takt_presence {
     int64_t begun; /* without an end yet */
 };
 
-/* A process that waits for a request: in the queue of each of its limits. */
+/* A process that waits for a request: in the queue of each of its limits, or in the one queue of
+ * nested work. */
 struct takt_process {
     takt_client *client;
     int count;
@@ -59,27 +60,40 @@ void takt_presence_end(takt_client *client, takt_presence *presence)
     free(presence);
 }
 
+static void enter(takt_process *entered, const void *process, takt_queue *queue)
+{
+    if (queue != NULL)
+        entered->presences[entered->count++] = takt_presence_begin(entered->client, process, queue);
+}
+
 takt_process *takt_process_enter(takt_client *client, const void *process,
                                  const takt_request *request)
 {
     takt_process *entered;
     takt_levels levels;
+    takt_chain chain;
+    int outermost;
+    bool nested;
 
     if (client == NULL || takt_request_check(client->policy, client->asked, &client->key_secret,
                                              request, &levels, NULL) != 0)
+        return NULL;
+    if (takt_request_costs(request, &levels, NULL) != 0)
         return NULL;
     entered = malloc(sizeof *entered);
     if (entered == NULL)
         return NULL;
     *entered = (takt_process){.client = client};
-    for (int level = 0; level < levels.count; level++) {
+    nested = takt_acquire_chain(client, request, &levels, &chain, &outermost);
+    for (int level = nested ? outermost : 0; level < (nested ? outermost + 1 : levels.count);
+         level++) {
         int32_t weight;
         const char *tenant = takt_request_tenant(request, &levels, level, &weight);
-        takt_queue *queue =
-            takt_registry_tenant(&client->scheduler, levels.limits[level],
-                                 takt_request_key(request, &levels, level), tenant, weight);
-        if (queue != NULL)
-            entered->presences[entered->count++] = takt_presence_begin(client, process, queue);
+        enter(entered, process,
+              nested ? takt_registry_nested(&client->scheduler, &chain, tenant, weight)
+                     : takt_registry_tenant(&client->scheduler, levels.limits[level],
+                                            takt_request_key(request, &levels, level), tenant,
+                                            weight));
     }
     return entered;
 }

@@ -281,6 +281,7 @@ static int open_relay(takt_relay *relay, const char *const *words, const size_t 
     takt_relay_write(&writer, now_us);
     takt_relay_write(&writer, clock->known ? takt_clock_store(clock, now_us) : 0);
     takt_relay_write(&writer, relay->relays->client->store->nests);
+    takt_relay_write(&writer, 1); /* it settles for tenants */
     answer_sizes[1] = (size_t)(writer.at - text);
     takt_report_send(relay, 2, answer, answer_sizes);
     return 0;

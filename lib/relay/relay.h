@@ -66,7 +66,7 @@ typedef struct takt_counter {
     char name[];      /* of the entry */
 } takt_counter;
 
-/* A slot that a program may not have seen yet. */
+/* A slot or a refusal that a program may not have seen yet. */
 typedef struct takt_unseen {
     int64_t index;
     takt_relay_kind kind;
@@ -80,6 +80,7 @@ typedef struct takt_desk {
     takt_link at_counter;
     takt_link report; /* in one of the lists of takt_relays */
     takt_relay_class wants[TAKT_RELAY_CLASSES_MAX];
+    int64_t came[TAKT_RELAY_CLASSES_MAX]; /* of each of them the last statement with newcomers */
     int want_count;
     takt_presence *presence; /* while it has waiters */
     takt_unseen *unseen;
@@ -93,7 +94,7 @@ typedef struct takt_desk {
     /* the next report has it */
     takt_relay_slot slots[TAKT_RELAY_SLOTS_MAX];
     int slot_count;
-    int64_t index; /* of the last of these slots */
+    int64_t index; /* of the last of these slots, or of a refusal behind them */
     int64_t refused;
     bool lost;
     int failed;
@@ -117,7 +118,7 @@ struct takt_relay {
     takt_link calls; /* under way: relay_call.c */
     int call_count;
     bool opened;
-    int64_t index; /* of the last slot that was given */
+    int64_t index; /* of the last slot or refusal */
     takt_relay_send send;
     void *data;
 };

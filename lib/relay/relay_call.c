@@ -10,6 +10,7 @@
 #include "base/integers.h"
 #include "client/call.h"
 #include "client/try.h"
+#include "core/tenants.h"
 #include "policy/unit_text.h"
 #include "relay/relay.h"
 #include "scheduler/registry.h"
@@ -211,6 +212,7 @@ static bool ask_policy(takt_relay *relay, takt_op op, int64_t number, const char
 /* The numbers of a call, as they are in its message. */
 typedef struct numbers {
     int64_t op, cost, for_us, slot_us, requests, actual;
+    int64_t weight, priority; /* weight 0: no tenant is settled */
     int64_t more[TAKT_MORE_MAX], actual_more[TAKT_MORE_MAX];
 } numbers;
 
@@ -224,6 +226,11 @@ static bool read_numbers(const char *text, size_t size, numbers *read)
     read->slot_us = takt_relay_read(&reader, 0, TAKT_EXACT_MAX);
     read->requests = takt_relay_read(&reader, INT64_MIN, TAKT_EXACT_MAX);
     read->actual = takt_relay_read_amounts(&reader, INT64_MIN, TAKT_EXACT_MAX, read->actual_more);
+    read->weight = read->priority = 0;
+    if (reader.at < reader.end) {
+        read->weight = takt_relay_read(&reader, 1, TAKT_TENANT_WEIGHT_MAX);
+        read->priority = takt_relay_read(&reader, 0, TAKT_PRIORITY_MAX);
+    }
     return takt_read_done(&reader);
 }
 
@@ -301,6 +308,11 @@ static bool ask_ledger(takt_relay *relay, int64_t number, const char *const *wor
     memcpy(calling->call.actual_more, read.actual_more, sizeof read.actual_more);
     strcpy(calling->reason, reason);
     calling->call.reason = reason[0] ? calling->reason : NULL;
+    if (read.weight > 0) {
+        calling->call.tenant = calling->tenants[0].name;
+        calling->call.tenant_weight = (int32_t)read.weight;
+        calling->call.priority = (int)read.priority;
+    }
     takt_call_aim(calling, 0);
     takt_call_send(calling);
     return true;

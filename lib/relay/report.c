@@ -32,7 +32,7 @@ static void send_about(const takt_desk *desk, const char *kind, const char *thir
 }
 
 /* The waiters of a queue are counted when the answer to a claim that states them has come.  Those
- * that wait for their turn in the line are counted later. */
+ * that wait for their turn in the line are counted later; without a bound none are. */
 static bool is_counted(const takt_desk *desk)
 {
     const takt_queue *queue = takt_counter_find_queue(desk->counter);
@@ -40,7 +40,8 @@ static bool is_counted(const takt_desk *desk)
     return queue == NULL || takt_turns_hold_up(queue) ||
            (!queue->claims.in_flight && queue->registry.list != CLAIMING &&
             queue->registry.list != TOUCHED &&
-            queue->waiters.total - queue->waiters.counted <= queue->in_hand.count);
+            (!takt_queue_has_bound(queue) ||
+             queue->waiters.total - queue->waiters.counted <= queue->in_hand.count));
 }
 
 static void on_look(uv_prepare_t *look)

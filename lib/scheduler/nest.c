@@ -22,14 +22,6 @@ static bool suits(const takt_limit *limit, bool outermost)
     return outermost || limit->fair == TAKT_FAIR_WORKER;
 }
 
-bool takt_chain_bounds_inside(const takt_chain *chain)
-{
-    for (int i = 0; i + 1 < chain->count; i++)
-        if (chain->limits[i]->numbers.max_waiting > 0)
-            return true;
-    return false;
-}
-
 /* Whether each level takes the cost and nothing else, as an agent of any version understands it. */
 static bool takes_cost_alone(const takt_chain *chain)
 {
@@ -46,8 +38,7 @@ static bool takes_cost_alone(const takt_chain *chain)
 
 bool takt_nest_suits(const takt_scheduler *scheduler, const takt_chain *chain)
 {
-    return takt_chain_is_nested(chain) &&
-           !(scheduler->relayed && (takt_chain_bounds_inside(chain) || !takes_cost_alone(chain)));
+    return takt_chain_is_nested(chain) && (!scheduler->relayed || takes_cost_alone(chain));
 }
 
 bool takt_chain_is_nested(const takt_chain *chain)

@@ -46,12 +46,8 @@ bool takt_chain_take(const takt_chain *chain, takt_permit *permit);
  * their units can be numbered. */
 bool takt_chain_is_nested(const takt_chain *chain);
 
-/* Whether an inner limit bounds its waiters. */
-bool takt_chain_bounds_inside(const takt_chain *chain);
-
-/* Whether work of that chain is nested here.  A program behind an agent passes limits with such
- * bounds one after the other: the agent waits for it, and the ledger must not refuse the agent. The
- * same if levels count different units, because no message to the agent says which these are. */
+/* Whether work of that chain is nested here.  A program behind an agent passes limits that count
+ * different units one after the other: no message to the agent says which these are. */
 bool takt_nest_suits(const takt_scheduler *scheduler, const takt_chain *chain);
 
 /* Slots of work in the units of one of its levels, which has those numbers; of the outermost one

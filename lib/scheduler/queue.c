@@ -465,6 +465,14 @@ void takt_queue_count(takt_queue *queue)
         queue->waiters.counted += move_on(queue, COUNTED);
 }
 
+void takt_queue_accept(takt_queue *queue)
+{
+    if (takt_queue_has_bound(queue))
+        return;
+    (void)move_on(queue, STATED);
+    queue->waiters.counted += move_on(queue, COUNTED);
+}
+
 takt_permit *takt_queue_excess(const takt_queue *queue, takt_when_full way)
 {
     takt_permit *excess = NULL;

@@ -242,8 +242,9 @@ takt_permit *takt_queue_excess(const takt_queue *queue, takt_when_full way);
 takt_permit *takt_queue_excess_after(const takt_queue *queue, takt_when_full way,
                                      const takt_permit *permit);
 
-/* Whether a level bounds its waiters. */
+/* Whether a level bounds its waiters; and which of them then leave. */
 bool takt_queue_has_bound(const takt_queue *queue);
+takt_when_full takt_queue_when_full(const takt_queue *queue);
 
 /* Whether so many newcomers may exceed the bound of a level, by the last award. */
 bool takt_queue_may_overflow(const takt_queue *queue, int64_t newcomers);
@@ -262,6 +263,9 @@ takt_permit *takt_queue_unstated(const takt_queue *queue);
  */
 int64_t takt_queue_mark_stated(takt_queue *queue);
 void takt_queue_count(takt_queue *queue);
+
+/* A queue without a bound may get one now: its waiters are accepted, and stay. */
+void takt_queue_accept(takt_queue *queue);
 
 /* The waiter whose deadline comes first; NULL: there is no deadline. */
 takt_permit *takt_queue_first_deadline(const takt_queue *queue);

@@ -13,6 +13,7 @@ void takt_renew_queue(takt_scheduler *scheduler, takt_queue *queue, const takt_l
 {
     bool is_learned = queue->numbers == queue->newer;
 
+    takt_queue_accept(queue);
     queue->limit = limit;
     if (!is_learned || queue->newer->revision <= limit->numbers.revision)
         queue->numbers = &limit->numbers; /* `newer` stays: a claim under way may refer to it */
@@ -25,6 +26,7 @@ void takt_renew_queue(takt_scheduler *scheduler, takt_queue *queue, const takt_l
 
 static void renew_nested(takt_scheduler *scheduler, takt_queue *queue, const takt_chain *chain)
 {
+    takt_queue_accept(queue);
     for (int i = 0; i < queue->nest->count; i++)
         queue->nest->inner[i].limit = chain->limits[i];
     takt_order_unpark(scheduler, queue);

@@ -55,35 +55,47 @@ static void learn(takt_scheduler *scheduler, takt_queue *queue, const takt_numbe
     queue->numbers = queue->newer;
 }
 
-static void refuse_some(takt_scheduler *scheduler, takt_queue *queue, takt_leave leave,
-                        int64_t now_us)
+/* Returns how many left. */
+static int64_t refuse_some(takt_scheduler *scheduler, takt_queue *queue, takt_leave leave,
+                           int64_t now_us)
 {
     takt_permit *permit, *next;
+    int64_t left = leave.count;
 
-    while (leave.count > 0 && (permit = takt_queue_excess(queue, leave.way)))
-        for (; permit && leave.count > 0; permit = next, leave.count--) {
+    while (left > 0 && (permit = takt_queue_excess(queue, leave.way)))
+        for (; permit && left > 0; permit = next, left--) {
             next = takt_queue_excess_after(queue, leave.way, permit);
             refuse(scheduler, queue, permit, TAKT_E_FULL, now_us);
         }
+    return leave.count - left;
 }
 
-/* Refuses the waiters that exceed max_waiting; the award says how many. */
+/* Refuses the waiters that exceed max_waiting; the award says how many.  An agent counts the
+ * waiters of all programs, by bounds that may be unknown here: so many leave in any case. */
 static void refuse_excess(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
                           int64_t now_us)
 {
     takt_leave alike = {takt_queue_when_full(queue), award->refused};
+    takt_permit *permit;
 
     if (award->leave_count == 0)
-        refuse_some(scheduler, queue, alike, now_us);
+        alike.count -= refuse_some(scheduler, queue, alike, now_us);
     for (int i = 0; i < award->leave_count; i++)
         refuse_some(scheduler, queue, award->leaves[i], now_us);
+    if (!scheduler->relayed)
+        return;
+    for (; alike.count > 0 && (permit = takt_queue_last(queue)); alike.count--)
+        refuse(scheduler, queue, permit, TAKT_E_FULL, now_us);
 }
 
-/* Refuses newcomers without a claim if this queue alone has as many waiters as may wait. */
+/* Refuses newcomers without a claim if this queue alone has as many waiters as may wait.  Of nested
+ * work an agent may have other bounds. */
 static void refuse_unstated(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
     takt_permit *permit;
 
+    if (scheduler->relayed && queue->nest)
+        return;
     while (takt_queue_is_full(queue) && (permit = takt_queue_unstated(queue)))
         refuse(scheduler, queue, permit, TAKT_E_FULL, now_us);
 }

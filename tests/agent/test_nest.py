@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """
 Nested limits in programs behind a real agent, over the file store and over Redis: by the store's slots no rule of any
-level is broken, also after a block of the outer limit, and permits of both levels come together.
+level is broken, also after a block of the outer limit, permits of both levels come together, and bounds of inner limits
+count the waiters of all programs, also those that come with another policy of the agent.
 """
 
 import contextlib
@@ -20,7 +21,11 @@ POLICY = '''limits:
   - {name: smtp, rules: [{rate: 50/s}]}
   - {name: site, concurrency: 2, within: all}
   - {name: all, concurrency: 3}
+  - {name: box, rules: [{rate: 1/h}], max_waiting: 2, within: smtp}
+  - {name: latest, rules: [{rate: 1/h}], max_waiting: 1, when_full: drop-oldest, within: smtp}
+  - {name: late, rules: [{rate: 1/h}], within: smtp}
 '''
+BOUNDED = POLICY.replace('limits:', 'revision: 1\nlimits:').replace('{name: late,', '{name: late, max_waiting: 2,')
 JOBS = 6  # of each program
 INNER_US, OUTER_US = 200000, 20000
 
@@ -82,6 +87,74 @@ def holds(report, here, where):
         ends.wait(process)
 
 
+class Bounded:
+    """Programs that wait for one key of a limit whose only slot of the hour is taken."""
+
+    def __init__(self, here, limit):
+        self.here, self.waiting, self.agent = here, [], here.client()
+        self.words = ['--store', f'agent:{here.socket}', '-p', here.write('programs.yaml', POLICY), f'{limit}:k']
+        self.first = here.takt('run', *self.words, '--', 'true')
+
+    def until_waiting(self, count):
+        ends.until(lambda: f'\r\nwaiting:{count}\r' in self.agent.do('INFO'), f'there are never {count} waiting')
+
+    def starts(self, count):
+        """One more program; then so many wait."""
+        self.waiting.append(self.here.start('run', *self.words, '--', 'true'))
+        self.until_waiting(count)
+        return self.waiting[-1]
+
+    def tries(self):
+        """Runs a program to its end: whether it was refused."""
+        done = self.here.takt('run', *self.words, '--', 'true')
+        return done.returncode == 75 and 'more would wait' in done.stderr, done
+
+    def ends(self):
+        """Whether each program still waited until now."""
+        waited = [process.poll() is None for process in self.waiting]
+        for process in self.waiting:
+            process.kill()
+            ends.wait(process)
+        self.until_waiting(0)
+        return waited
+
+
+def bounds(report, here, where):
+    box = Bounded(here, 'box')
+    leaves = box.starts(1)
+    box.starts(2)
+    refused, told = box.tries()
+    report.check(box.first.returncode == 0 and refused, f'{where}: a third waiter of an inner key is refused', told)
+    leaves.kill()
+    ends.wait(leaves)
+    box.until_waiting(1)
+    box.starts(2)
+    report.check(box.tries()[0], f'{where}: one may wait for another that has left')
+    waited = box.ends()
+    report.check(waited == [False, True, True], f'{where}: and the others wait', waited)
+    latest = Bounded(here, 'latest')
+    dropped = latest.starts(1)
+    latest.waiting.append(here.start('run', *latest.words, '--', 'true'))
+    status = ends.wait(dropped)
+    latest.until_waiting(1)
+    waited = latest.ends()
+    report.check(status == 75 and waited == [False, True], f'{where}: the oldest is dropped', (status, waited))
+
+
+def bounds_later(report, here, where, agent):
+    """The agent reads a policy that bounds an inner limit; that of the programs does not."""
+    late = Bounded(here, 'late')
+    for count in range(1, 4):
+        late.starts(count)
+    here.write('takt.yaml', BOUNDED)
+    agent.send_signal(signal.SIGHUP)
+    until(agent.stderr.fileno(), b'in use')
+    refused, told = late.tries()
+    report.check(refused, f'{where}: a bound of the next policy refuses another waiter', told)
+    waited = late.ends()
+    report.check(waited == [True] * 3, f'{where}: those that were there stay', waited)
+
+
 def main():
     report = tap.Report()
     for where in ('file', 'redis'):
@@ -94,6 +167,8 @@ def main():
             agent = here.agent('--store', url)
             paces(report, here, where)
             holds(report, here, where)
+            bounds(report, here, where)
+            bounds_later(report, here, where, agent)
             end(agent)
     report.end()
 

@@ -104,6 +104,24 @@ Test(reload, a_cost_that_can_never_be_given_any_more)
     cr_expect_eq(small.status, TAKT_E_CANCELED);
 }
 
+/* Waiters that an award has accepted are no newcomers to the bound. */
+Test(reload, a_bound_refuses_only_who_comes_later)
+{
+    static seen jobs[5];
+
+    begin("limits:\n" MAIL("1/h"));
+    for (int i = 0; i < 4; i++)
+        cr_assert_eq(acquire(&jobs[i], TAKT_REQUEST("mail")), 0);
+    run_until(1);
+    reload("revision: 1\nlimits:\n  - {name: mail, rules: [{rate: 1/h}], max_waiting: 2}\n");
+    cr_assert_eq(acquire(&jobs[4], TAKT_REQUEST("mail")), 0);
+    run_until(2);
+    cr_expect_eq(jobs[4].status, TAKT_E_FULL, "%d", jobs[4].status);
+    for (int i = 0; i < 4; i++)
+        takt_release(&jobs[i].permit);
+    end();
+}
+
 Test(reload, permits_go_on)
 {
     static seen jobs[3];

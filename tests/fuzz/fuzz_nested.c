@@ -151,7 +151,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         self.parts[i].size = strlen(self.texts[i]);
     }
     for (int i = 0; i < LEVELS - 1; i++)
-        self.inner[i] = (takt_store_inner){&self.limits[i + 1], &self.limits[i + 1].numbers, "k"};
+        self.inner[i] = (takt_store_inner){
+            .limit = &self.limits[i + 1], .numbers = &self.limits[i + 1].numbers, .key = "k"};
     for (int number = 0; number < CLAIMS; number++)
         if (!claim(&self, number, NOW + number * SECOND / 5, held))
             break;

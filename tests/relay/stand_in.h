@@ -53,12 +53,12 @@ static void stand_in_write(stand_in_connection *connection, const char *bytes, s
     cr_assert(written == (int)size || written == UV_EPIPE, "%d of %d", written, (int)size);
 }
 
-/* The answer to OPEN without its last number. */
+/* The answer to OPEN without its last two numbers. */
 static void stand_in_open_as_older(stand_in_connection *connection, const char *bytes)
 {
     const char *text = strrchr(bytes, '$');
     char shorter[120];
-    int size = (int)strlen(strchr(text, '\n') + 1) - 4; /* "1 " and the end of the line */
+    int size = (int)strlen(strchr(text, '\n') + 1) - 6; /* "1 1 " and the end of the line */
 
     cr_assert(size > 0);
     snprintf(shorter, sizeof shorter, "*2\r\n$4\r\nopen\r\n$%d\r\n%.*s\r\n", size, size,

@@ -27,7 +27,13 @@ static const char text[] =
     "  - {name: mailbox, rules: [{rate: 1000/s}], within: fair}\n"
     "  - {name: fair, rules: [{rate: 500/s}], lookahead: 10ms, fair: tenant, weights: {a: 3}}\n"
     "  - {name: late, rules: [{rate: 1/h}], within: smtp}\n"
-    "  - {name: shut, rules: [{rate: 50/s}], within: smtp, on_store_failure: closed}\n";
+    "  - {name: shut, rules: [{rate: 50/s}], within: smtp, on_store_failure: closed}\n"
+    "  - {name: box, rules: [{rate: 1/h}], max_waiting: 2, within: smtp}\n"
+    "  - {name: oldest, rules: [{rate: 1/h}], max_waiting: 2, when_full: drop-oldest, within: "
+    "smtp}\n"
+    "  - {name: lowest, rules: [{rate: 1/h}], max_waiting: 2, when_full: drop-lowest, within: "
+    "smtp}\n"
+    "  - {name: leak, rules: [{rate: 1/h, algorithm: leaky-bucket, queue: 2}], within: smtp}\n";
 
 /* Keys of the outer limit and of the inner one have numbers of their own. */
 static const char plans_text[] = "limits:\n"
@@ -252,6 +258,14 @@ static int64_t left_of(const char *limit, const char *key)
     return told.remaining;
 }
 
+static const takt_queue *queue_at_agent(const char *limit, const char *key)
+{
+    char name[64];
+    int size = snprintf(name, sizeof name, "smtp%c%c%c%s%c%s", 0, 0, 0, limit, 0, key);
+
+    return takt_registry_named(&agent.client->scheduler, name, (size_t)size);
+}
+
 /* ---- rules ----------------------------------------------------------------------------------- */
 
 EACH_STORE(programs_wait_in_one_line_of_all_levels)
@@ -360,6 +374,33 @@ IN_MEMORY(the_priorities_of_all_programs_count)
     end(MEMORY);
 }
 
+/* Those that wait by the agent's own commands. */
+IN_MEMORY(processes_count_in_the_queue_of_their_chain)
+{
+    takt_process *processes[PROGRAMS];
+    takt_request request = TAKT_REQUEST("late");
+    takt_permit permits[2] = {{.data = &slow[0]}, {.data = &slow[1]}};
+    takt_error error;
+
+    begin(MEMORY);
+    agent_policy = parse(text);
+    cr_assert_eq(takt_reload(agent.client, agent_policy, &error), 0, "%s", error.text);
+    request.key = "k";
+    for (int i = 0; i < PROGRAMS; i++)
+        processes[i] = takt_process_enter(agent.client, &processes[i], &request);
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(takt_acquire(agent.client, &permits[i], &request, note), 0);
+    run_until(1);
+    cr_expect_eq(permits[1].queue->weight, PROGRAMS);
+    cr_expect_eq(permits[1].queue, queue_at_agent("late", "k"));
+    for (int i = 0; i < PROGRAMS; i++)
+        takt_process_leave(processes[i]);
+    cr_expect_eq(permits[1].queue->weight, 0);
+    for (int i = 0; i < 2; i++)
+        takt_release(&permits[i]);
+    end(MEMORY);
+}
+
 /* The turns themselves are the ledger's. */
 IN_MEMORY(tenants_have_their_names_and_weights_at_the_agent)
 {
@@ -380,6 +421,222 @@ IN_MEMORY(tenants_have_their_names_and_weights_at_the_agent)
     run_until(40);
     expect_apart(slow, 40, 2 * MS);
     end(MEMORY);
+}
+
+/* ---- bounds ---------------------------------------------------------------------------------- */
+
+/* So many wait at the agent, and an award has counted them. */
+static void wait_until_counted(const char *limit, const char *key, int64_t count)
+{
+    const takt_queue *queue;
+
+    while (!(queue = queue_at_agent(limit, key)) || queue->waiters.total != count ||
+           queue->waiters.counted != count)
+        uv_run(&loop, UV_RUN_ONCE);
+}
+
+static void ask_urgently(int program, const char *limit, int priority, job *of)
+{
+    takt_request request = TAKT_REQUEST(limit);
+
+    request.key = "k";
+    request.priority = priority;
+    of->permit.data = of;
+    of->calls = 0;
+    cr_assert_eq(takt_acquire(clients[program], &of->permit, &request, note), 0);
+}
+
+static void expect_full(const job *of)
+{
+    wait_for(of);
+    cr_expect_eq(of->status, TAKT_E_FULL, "%d", of->status);
+}
+
+static void expect_waiting(const job *jobs, int from, int to)
+{
+    look_around();
+    for (int i = from; i < to; i++)
+        cr_expect_eq(jobs[i].calls, 0, "job %d: %d", i, jobs[i].status);
+}
+
+/* The first one starts, the next two wait, each in another program. */
+static void fill(const char *limit)
+{
+    for (int i = 0; i < 3; i++) {
+        ask(i, limit, "k", &slow[i]);
+        if (i == 0)
+            wait_for(&slow[0]);
+        else
+            wait_until_counted(limit, "k", i);
+    }
+}
+
+EACH_STORE(newcomers_over_the_bound_of_an_inner_key_fail)
+{
+    static const char *const limits[] = {"box", "leak"};
+
+    begin(*kind);
+    for (int limit = 0; limit < 2; limit++) {
+        fill(limits[limit]);
+        for (int i = 3; i < 6; i++) {
+            ask(i % PROGRAMS, limits[limit], "k", &slow[i]);
+            expect_full(&slow[i]);
+        }
+        expect_waiting(slow, 1, 3);
+        ask(0, limits[limit], "other", &fast[0]);
+        ask(0, limits[limit], "other", &fast[1]);
+        wait_for(&fast[0]);
+        wait_until_counted(limits[limit], "other", 1);
+        takt_release(&slow[1].permit);
+        wait_until_counted(limits[limit], "k", 1);
+        ask(0, limits[limit], "k", &slow[3]);
+        wait_until_counted(limits[limit], "k", 2);
+        ask(1, limits[limit], "k", &slow[4]);
+        expect_full(&slow[4]);
+        expect_waiting(slow, 2, 4);
+        cr_expect_eq(fast[1].calls, 0);
+        for (int i = 0; i < 6; i++)
+            takt_release(&slow[i].permit);
+        for (int i = 0; i < 2; i++)
+            takt_release(&fast[i].permit);
+    }
+    end(*kind);
+}
+
+/* Many come at once, in all programs and in two classes. */
+EACH_STORE(of_many_newcomers_as_many_wait_as_may)
+{
+    int full = 0;
+
+    begin(*kind);
+    ask(0, "box", "k", &slow[0]);
+    wait_for(&slow[0]);
+    for (int i = 1; i < 60; i++)
+        ask_urgently(i % PROGRAMS, "box", i % 2, &slow[i]);
+    run_until(1 + 57);
+    look_around();
+    for (int i = 1; i < 60; i++)
+        full += slow[i].calls == 1 && slow[i].status == TAKT_E_FULL;
+    cr_expect_eq(full, 57, "%d", full);
+    cr_expect_eq(callbacks, 1 + 57);
+    cr_expect_eq(takt_relays_waiting(agent.relays, NULL, NULL), 2);
+    end(*kind);
+}
+
+/* It is that of the program whose turn is next. */
+EACH_STORE(the_oldest_of_all_programs_is_dropped)
+{
+    begin(*kind);
+    fill("oldest");
+    for (int i = 3; i < 8; i++) {
+        ask(i % PROGRAMS, "oldest", "k", &slow[i]);
+        expect_full(&slow[i - 2]);
+        wait_until_counted("oldest", "k", 2);
+        expect_waiting(slow, i - 1, i + 1);
+    }
+    end(*kind);
+}
+
+EACH_STORE(the_least_urgent_of_all_programs_is_dropped)
+{
+    begin(*kind);
+    fill("lowest");
+    ask_urgently(0, "lowest", 0, &slow[3]);
+    expect_full(&slow[2]);
+    wait_until_counted("lowest", "k", 2);
+    ask(2, "lowest", "k", &slow[4]);
+    expect_full(&slow[4]);
+    wait_until_counted("lowest", "k", 2);
+    ask_urgently(2, "lowest", 1, &slow[5]);
+    expect_full(&slow[1]);
+    wait_until_counted("lowest", "k", 2);
+    cr_expect_eq(slow[3].calls + slow[5].calls, 0);
+    end(*kind);
+}
+
+/* Newcomers that are stated before a program has learned that others were refused. */
+IN_MEMORY(refusals_that_cross_newcomers_count_once)
+{
+    begin(MEMORY);
+    ask_urgently(2, "lowest", 1, &slow[0]);
+    wait_for(&slow[0]);
+    for (int i = 1; i < 3; i++) {
+        ask_urgently(0, "lowest", 4, &slow[i]);
+        wait_until_counted("lowest", "k", i);
+    }
+    agent.holds = true;
+    ask_urgently(1, "lowest", 0, &slow[3]);
+    while (takt_relays_waiting(agent.relays, NULL, NULL) != 2 ||
+           queue_at_agent("lowest", "k")->waiters.count[0] != 1)
+        uv_run(&loop, UV_RUN_ONCE);
+    ask_urgently(0, "lowest", 0, &slow[4]); /* and slow[2] must leave */
+    for (int i = 0; i < 20; i++)
+        look_around();
+    stand_in_send_held(&agent);
+    expect_full(&slow[1]);
+    expect_full(&slow[2]);
+    wait_until_counted("lowest", "k", 2);
+    expect_waiting(slow, 3, 5);
+    cr_expect_eq(queue_at_agent("lowest", "k")->waiters.count[0], 2);
+    end(MEMORY);
+}
+
+/* The program's policy has a bound, that of the agent has none. */
+IN_MEMORY(a_policy_of_the_agent_without_the_bound_refuses_nothing)
+{
+    static const char unbounded[] = "limits: [{name: box, rules: [{rate: 1/h}]}]\n";
+    takt_error error;
+
+    begin(MEMORY);
+    agent_policy = parse(unbounded);
+    cr_assert_eq(takt_reload(agent.client, agent_policy, &error), 0, "%s", error.text);
+    for (int i = 0; i < 12; i++) {
+        ask(i % PROGRAMS, "box", "k", &slow[i]);
+        while (i > 0 && takt_relays_waiting(agent.relays, NULL, NULL) < (size_t)i)
+            uv_run(&loop, UV_RUN_ONCE);
+        if (i == 0)
+            wait_for(&slow[0]);
+    }
+    expect_waiting(slow, 1, 12);
+    for (int i = 0; i < PROGRAMS; i++)
+        cr_expect_eq(events[i], 0);
+    end(MEMORY);
+}
+
+/* The agent's next policy bounds an inner limit: waiters that were there stay, others fail.  The
+ * programs' policies know of no bound. */
+EACH_STORE(a_bound_of_the_agents_next_policy_refuses_newcomers)
+{
+    static const char bounded[] = "limits: [{name: late, rules: [{rate: 1/h}], max_waiting: 3}]\n";
+    takt_error error;
+
+    begin(*kind);
+    agent_policy = parse(bounded);
+    ask_all("late", "k", slow, 5);
+    run_until(1);
+    look_around();
+    cr_assert_eq(takt_reload(agent.client, agent_policy, &error), 0, "%s", error.text);
+    wait_until_counted("late", "k", 4);
+    cr_expect_eq(callbacks, 1);
+    for (int i = 0; i < 5; i++) {
+        if (slow[i].calls == 0)
+            continue;
+        ask(i % PROGRAMS, "late", "k", &fast[0]);
+        expect_full(&fast[0]);
+    }
+    cr_expect_eq(callbacks, 2);
+    for (int i = 0, left = 2; i < 5 && left > 0; i++)
+        if (slow[i].calls == 0) {
+            takt_release(&slow[i].permit);
+            left--;
+        }
+    wait_until_counted("late", "k", 2);
+    ask(0, "late", "k", &fast[1]);
+    wait_until_counted("late", "k", 3);
+    ask(1, "late", "k", &fast[2]);
+    expect_full(&fast[2]);
+    cr_expect_eq(fast[1].calls, 0);
+    end(*kind);
 }
 
 /* ---- permits --------------------------------------------------------------------------------- */
@@ -819,7 +1076,7 @@ IN_MEMORY(statements_of_nested_work_are_checked)
     cr_expect_eq(WANT(relay, "1/2", "\0\0other\0k"), TAKT_E_INVALID, "another limit");
     cr_expect_eq(WANT(relay, "1/1", "\0\0smtp\0k"), TAKT_E_INVALID, "within itself");
     cr_expect_eq(WANT(relay, "1/2/2", "\0\0domain\0a\0domain\0b"), TAKT_E_INVALID);
-    cr_expect_eq(WANT(relay, "1/3", "\0\0bounded\0k"), TAKT_E_INVALID, "it bounds its waiters");
+    cr_expect_eq(WANT(relay, "1/3", "\0\0bounded\0k"), 0, "it bounds its waiters");
     cr_expect_eq(WANT(relay, "1/2/2/2/2", "\0\0a\0\0b\0\0c\0\0d\0"), TAKT_E_INVALID, "five levels");
     cr_expect_eq(WANT(relay, "1", "\0\0domain\0k"), TAKT_E_INVALID, "one level without an id");
     cr_expect_eq(WANT(relay, "1/2", "k"), TAKT_E_INVALID, "one more id than levels");

@@ -1,6 +1,7 @@
 /*
  * Programs whose store is the agent of their host: all operations of a client through an agent.
  */
+#include "client/client.h"
 #include "policy/policy.h"
 #include "stand_in.h"
 #include "store/agent/message.h"
@@ -23,6 +24,7 @@ typedef struct job {
 } job;
 
 static int64_t order;
+static takt_policy *agent_policy; /* another one of the agent; NULL: none */
 
 static void note(takt_permit *permit, int status)
 {
@@ -125,6 +127,7 @@ static void end(void)
     stand_in_close(&agent);
     cr_assert_eq(uv_loop_close(&loop), 0);
     takt_policy_free(policy);
+    takt_policy_free(agent_policy);
 }
 
 TestSuite(relay, .init = begin, .fini = end, .timeout = 30);
@@ -280,6 +283,31 @@ Test(relay, a_full_line_refuses_the_newest)
     cr_expect_eq(full, 2);
     for (int i = 1; i < 5; i++)
         takt_release(&jobs[i].permit);
+}
+
+/* Nobody is refused, and each claim is answered. */
+Test(relay, a_bound_that_the_agents_policy_has_not_is_not_in_force)
+{
+    static const char text[] = "limits: [{name: small, rules: [{rate: 1/h}]}]\n";
+    static job jobs[6];
+    takt_policy *unbounded;
+    takt_error error;
+
+    cr_assert_eq(takt_policy_parse(&unbounded, "p", text, strlen(text), &error), 0);
+    cr_assert_eq(takt_reload(agent.client, unbounded, &error), 0, "%s", error.text);
+    for (int i = 0; i < 6; i++) {
+        ask(i % PROGRAMS, "small", NULL, &jobs[i]);
+        if (i == 0)
+            wait_for(&jobs[0]);
+        while (takt_relays_waiting(agent.relays, NULL, NULL) < (size_t)i)
+            uv_run(&loop, UV_RUN_ONCE);
+    }
+    cr_expect_eq(order, 1);
+    for (int i = 0; i < PROGRAMS; i++)
+        cr_expect_eq(events[i], 0);
+    for (int i = 1; i < 6; i++)
+        takt_release(&jobs[i].permit);
+    agent_policy = unbounded;
 }
 
 Test(relay, a_permit_within_another_limit_holds_both)
@@ -583,6 +611,82 @@ Test(relay, weights_are_those_of_the_programs)
 }
 
 /* The agent holds permits for each tenant of each program. */
+/* ---- what a settled call says, at the agent's store --------------------------------------------
+ */
+
+static const takt_store_kind *agent_kind;
+static char payer[TAKT_TENANT_SIZE_MAX + 1];
+static takt_store_call settled;
+
+static void note_settled(takt_store *store, takt_store_call *call)
+{
+    if (call->op == TAKT_OP_SETTLE) {
+        settled = *call;
+        strcpy(payer, call->tenant ? call->tenant : "nobody");
+    }
+    agent_kind->submit(store, call);
+}
+
+static void settle_for(const char *limit, const char *tenant, const char *expected)
+{
+    static job done;
+    takt_request request = TAKT_REQUEST(limit);
+    takt_amount used = {NULL, 25};
+
+    request.tenant = tenant;
+    request.priority = 3;
+    done = (job){.permit.data = &done};
+    payer[0] = '\0';
+    cr_assert_eq(takt_acquire(clients[0], &done.permit, &request, note), 0);
+    wait_for(&done);
+    cr_assert_eq(takt_settle(&done.permit, &request, &used, 1), 0);
+    takt_release(&done.permit);
+    while (payer[0] == '\0')
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_expect_str_eq(payer, expected);
+    cr_expect_eq(settled.actual - settled.cost, 24);
+}
+
+Test(relay, a_tenant_pays_for_what_its_work_has_used)
+{
+    takt_store_kind spy;
+
+    agent_kind = agent.client->store->kind;
+    spy = *agent_kind;
+    spy.submit = note_settled;
+    agent.client->store->kind = &spy;
+    settle_for("fair", "a", "a");
+    cr_expect_eq(settled.tenant_weight, 3);
+    cr_expect_eq(settled.priority, 3);
+    settle_for("free", "a", "nobody");
+    settle_for("fair", "b", "b");
+    cr_expect_eq(settled.tenant_weight, 1);
+    agent.client->store->kind = agent_kind;
+}
+
+/* Without it this waiter would fail at its deadline. */
+Test(relay, a_report_says_when_the_next_slot_is)
+{
+    static job first, late, patient;
+    takt_request request = TAKT_REQUEST("small");
+
+    ask(0, "small", NULL, &first);
+    wait_for(&first);
+    request.max_wait_us = INT64_C(7200000000);
+    patient.permit.data = &patient;
+    cr_assert_eq(takt_acquire(clients[1], &patient.permit, &request, note), 0);
+    request.max_wait_us = INT64_C(600000000);
+    late.permit.data = &late;
+    cr_assert_eq(takt_acquire(clients[0], &late.permit, &request, note), 0);
+    wait_for(&late);
+    cr_expect_eq(late.status, TAKT_E_DEADLINE, "%d", late.status);
+    cr_expect(late.permit.retry_after_us > INT64_C(3000000000) &&
+                  late.permit.retry_after_us <= INT64_C(7200000000),
+              "%lld", (long long)late.permit.retry_after_us);
+    cr_expect_eq(patient.calls, 0);
+    takt_release(&patient.permit);
+}
+
 Test(relay, tenants_hold_permits_and_try_for_them)
 {
     static takt_permit permit;

@@ -139,7 +139,7 @@ Test(record, that_cannot_be_read_is_written_anew)
 Test(record, of_an_inner_limit_that_cannot_be_read_is_written_anew)
 {
     takt_limit outer = rig_limit("a", 100, 1000000, 1), limit = rig_limit("b", 2, 1000000, 1);
-    takt_store_inner inner[] = {{&limit, &limit.numbers, "k"}};
+    takt_store_inner inner[] = {{&limit, &limit.numbers, "k", {{0}}}};
     takt_record_part parts[2] = {{0}, {.text = "nonsense", .size = 8}};
     takt_record_scratch scratch = {0};
     struct rig_call call;

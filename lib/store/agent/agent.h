@@ -63,6 +63,7 @@ struct takt_agent_store {
     int connections; /* the number of the present connection */
     enum { TAKT_AGENT_CONNECTING, TAKT_AGENT_READY, TAKT_AGENT_DOWN } state;
     bool heard; /* something came on the present connection */
+    bool pays;  /* its agent settles for tenants */
     int code;   /* DOWN: why */
     char text[TAKT_ERROR_TEXT_SIZE];
 
@@ -70,7 +71,7 @@ struct takt_agent_store {
     takt_table desks;
     takt_table limits;  /* that this connection has stated: their ids are 1 to their number */
     int64_t numbers;    /* the last number of a question */
-    int64_t seen_index; /* of the last slot that arrived */
+    int64_t seen_index; /* of the last slot or refusal that arrived */
 
     takt_agent_jobs jobs;
     uv_timer_t timer; /* when the oldest job is to be given up; keeps the loop alive while there

@@ -143,16 +143,19 @@ static void wake(takt_agent_store *store, const takt_relay_desk *desk)
         store->options.on_news(store->options.data, desk->key, desk->entry.size);
 }
 
-static void award(takt_agent_store *store, takt_relay_desk *desk, takt_agent_job *job)
+/* unlisted: the agent has not heard of the claim's waiters. */
+static void award(takt_agent_store *store, takt_relay_desk *desk, takt_agent_job *job,
+                  bool unlisted)
 {
     int64_t now_us = local_now();
     int64_t offset_us =
         desk->store_offset_us != 0 ? desk->store_offset_us : store->clock.store_offset_us;
 
     takt_relay_desk_award(desk, job->call, now_us, now_us - offset_us);
+    job->call->award->unlisted = unlisted;
     desk->claiming = NULL;
     takt_agent_store_answer(store, job, 0);
-    if (desk->slot_count > 0)
+    if (desk->slot_count > 0 || unlisted)
         wake(store, desk);
     if (takt_relay_desk_is_idle(desk)) {
         takt_table_remove(&store->desks, &desk->entry);
@@ -223,13 +226,17 @@ static void ask_claim(takt_agent_store *store, takt_agent_job *job)
         store->store.trouble = store->text;
         return;
     }
+    if (desk->refused > 0) { /* these leave before the others are stated */
+        award(store, desk, job, true);
+        return;
+    }
     if (!state(store, desk, call, &asks)) {
         desk->want_count = 0; /* the agent's state is unknown: it is stated again */
         takt_agent_store_answer(store, job, TAKT_E_NOMEM);
         return;
     }
     if (!asks) {
-        award(store, desk, job);
+        award(store, desk, job, false);
         return;
     }
     desk->claiming = call;
@@ -256,15 +263,32 @@ static bool ask_policy(takt_agent_store *store, const takt_agent_job *job)
     return takt_redis_connection_send(store->connection, NULL, apply ? 6 : 4, words, sizes);
 }
 
+/* The word KEY of a call: with the tenant of a try's queue, or of settled work.  Returns its size.
+ */
+static size_t write_key(const takt_store_call *call, const char *tenant,
+                        char key[TAKT_RELAY_KEY_MAX])
+{
+    size_t before = strlen(call->limit->name) + 1, size = strlen(call->key);
+
+    if (call->queue != NULL) {
+        memcpy(key, call->queue + before, call->queue_size - before);
+        return call->queue_size - before;
+    }
+    memcpy(key, call->key, size);
+    if (tenant == NULL || tenant[0] == '\0')
+        return size;
+    key[size++] = '\0';
+    memcpy(key + size, tenant, strlen(tenant));
+    return size + strlen(tenant);
+}
+
 static bool ask_ledger(takt_agent_store *store, const takt_agent_job *job)
 {
     const takt_store_call *call = job->call;
+    const char *tenant = store->pays && call->op == TAKT_OP_SETTLE ? call->tenant : NULL;
     const takt_agent_limit *limit = tell_limit(store, NULL, call->limit->name, call->numbers);
-    char number[24], id[24], text[320];
-    bool for_queue = call->queue != NULL; /* whose name has the tenant as well */
-    size_t before = strlen(call->limit->name) + 1;
-    size_t size = for_queue ? call->queue_size - before : strlen(call->key);
-    const char *key = for_queue ? call->queue + before : call->key;
+    char number[24], id[24], text[320], key[TAKT_RELAY_KEY_MAX];
+    size_t size = write_key(call, tenant, key);
     const char *words[] = {
         "RELAY", "CALL", number, id, key, text, call->reason ? call->reason : ""};
     takt_writer writer = {text, text + sizeof text - 1, false};
@@ -277,6 +301,10 @@ static bool ask_ledger(takt_agent_store *store, const takt_agent_job *job)
     takt_relay_write(&writer, call->slot_us);
     takt_relay_write(&writer, call->requests);
     takt_relay_write_amounts(&writer, call->actual, call->actual_more);
+    if (tenant != NULL) {
+        takt_relay_write(&writer, call->tenant_weight);
+        takt_relay_write(&writer, call->priority);
+    }
     *writer.at = '\0';
     return limit != NULL && !writer.full && send_words(store, 7, words, 4, size);
 }
@@ -342,6 +370,7 @@ static bool hear_open(takt_agent_store *store, const message *said)
     if (reader.bad)
         return false;
     store->store.nests = takt_relay_read(&reader, 0, INT64_MAX) > 0 && !reader.bad;
+    store->pays = takt_relay_read(&reader, 0, INT64_MAX) > 0 && !reader.bad;
     store->clock.offset_us = store->clock.opened_us - agent_us;
     hear_clock(&store->clock.store_offset_us, store_us);
     return true;
@@ -380,7 +409,7 @@ static void go_on(takt_agent_store *store, takt_relay_desk *desk, int64_t seq)
                               : NULL;
 
     if (job != NULL)
-        award(store, desk, job);
+        award(store, desk, job, false);
     else if (desk->claiming == NULL)
         wake(store, desk);
 }
@@ -398,8 +427,9 @@ static bool hear_slots(takt_relay_desk *desk, takt_reader *reader)
     return !reader->bad;
 }
 
-/* Slots have come for a ledger without a desk: the last waiter left while they were under way. The
- * agent holds their permits until it knows that this program does not. */
+/* Slots or refusals have come for a ledger without a desk: the last waiter left while they were
+ * under way.  The agent keeps them, and the permits of the slots, until it knows that this program
+ * has seen them and holds no permit. */
 static bool send_back(takt_agent_store *store, const message *said)
 {
     char ids[IDS_SIZE], text[80], name[TAKT_RELAY_NAME_MAX + 1];
@@ -443,7 +473,8 @@ static bool hear_report(takt_agent_store *store, const message *said)
     store->seen_index = takt_max(store->seen_index, index);
     hear_clock(&store->clock.store_offset_us, store_us);
     if (desk == NULL)
-        return stranger.slot_count == 0 || send_back(store, said);
+        return (stranger.slot_count == 0 && stranger.refused == 0) || send_back(store, said);
+    desk->unsure |= desk->refused > 0;
     hear_clock(&desk->store_offset_us, store_us);
     desk->leased_until_us = leased_us > 0 ? leased_us + store->clock.offset_us : 0;
     desk->heard_us = agent_us + store->clock.offset_us;

@@ -39,7 +39,7 @@ void takt_relay_desk_renew(takt_relay_desk *desk, int connection)
     desk->leased_until_us = desk->heard_us = 0;
     desk->want_count = desk->slot_count = desk->failed = 0;
     desk->weight = 0;
-    desk->outdated = false;
+    desk->outdated = desk->unsure = false;
 }
 
 /* The shortest lease of the call's permits, as takt_queue_lease; TAKT_NEVER: no level has any. */
@@ -54,6 +54,15 @@ static int64_t lease_of(const takt_store_call *call)
 }
 
 /* ---- claims -------------------------------------------------------------------------- */
+
+/* Whether an inner limit bounds its waiters. */
+static bool bounds_inside(const takt_store_call *call)
+{
+    for (int i = 0; i < call->inner_count; i++)
+        if (call->inner[i].numbers->max_waiting > 0)
+            return true;
+    return false;
+}
 
 /* The weight of the tenant whose name is in the desk's.  Of nested work without tenants the claim
  * names the subject, as the agent does for itself. */
@@ -134,15 +143,16 @@ bool takt_relay_desk_state(takt_relay_desk *desk, const takt_store_call *call, i
 
     if (lease_us == TAKT_NEVER)
         holding = 0;
-    news = holding != desk->holding || !is_believed(desk, classes, count) ||
+    news = desk->unsure || holding != desk->holding || !is_believed(desk, classes, count) ||
            (weight != desk->weight && count > 0);
-    *asks = claim->newcomers > 0 && call->numbers->max_waiting > 0 && news;
+    *asks = claim->newcomers > 0 && news;
     /* the lease begins with the last report of it */
     *asks |= holding > 0 && now_us > desk->heard_us + lease_us / 4;
     memcpy(desk->wants, classes, (size_t)count * sizeof *classes);
     desk->want_count = count;
     desk->holding = holding;
     desk->weight = weight;
+    desk->unsure = false;
     return news || *asks;
 }
 
@@ -211,7 +221,8 @@ void takt_relay_desk_award(takt_relay_desk *desk, takt_store_call *call, int64_t
     award->reuses = 0;
     award->wake_count = 0;
     award->news = award->taken = award->parked = award->uncontended = award->stale = false;
-    award->crowded = award->unlisted = false;
+    award->unlisted = false;
+    award->crowded = bounds_inside(call); /* for all that is known here */
     award->outdated = desk->outdated && desk->newer.revision >= call->numbers->revision;
     if (award->outdated)
         award->newer = desk->newer;

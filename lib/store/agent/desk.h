@@ -35,6 +35,7 @@ typedef struct takt_relay_desk {
     int64_t heard_us;        /* when that was said, by the local clock */
     int64_t store_offset_us; /* local clock - that of the ledger's server; 0: not heard */
     bool lost;               /* the permits held are lost */
+    bool unsure;             /* it has refused waiters: the others are stated anew */
     bool outdated;           /* `newer` are in force */
     takt_numbers newer;
     int failed; /* why the waiters were sent away; 0: they were not */

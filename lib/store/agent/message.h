@@ -17,22 +17,26 @@
  *                                         the waiters without a slot, and the permits held: a
  *                                         situation, as in a claim.  SEQ above 0 asks for a report
  *                                         when the store has counted the waiters.  SEEN is the
- *                                         highest slot's index that has arrived.  WEIGHT is the
+ *                                         highest index that has arrived.  WEIGHT is the
  *                                         tenant's, if any wait; 0: the limit has no tenants.
  *                                         ID of nested work names the outermost limit, and after
  *                                         slashes the inner ones as KEY does (3/5).  If none wait
  *                                         and no permit is held, the ids say only the names
- *     RELAY CALL NUMBER ID KEY "OP COST FOR SLOT REQUESTS ACTUAL" REASON
+ *     RELAY CALL NUMBER ID KEY "OP COST FOR SLOT REQUESTS ACTUAL [WEIGHT PRIORITY]" REASON
+ *                                         WEIGHT and PRIORITY of work whose tenant is settled, if
+ *                                         the agent takes them
  *     RELAY POLICY NUMBER "VERSION AT"    reads the stored policy
  *     RELAY APPLY NUMBER "VERSION AT" CHANGE TEXT
  *
- *     open "MONOTONIC STORE NESTS"        the agent's clock, and the store's (0: not known).
- *                                         NESTS 1: the agent carries nested work.  An older agent
- *                                         leaves it out and carries none
+ *     open "MONOTONIC STORE NESTS PAYS"   the agent's clock, and the store's (0: not known).
+ *                                         NESTS 1: the agent carries nested work.  PAYS 1: it
+ *                                         settles for tenants.  An older agent leaves them out and
+ *                                         does neither
  *     report LIMIT KEY "SEQ MONOTONIC STORE NEXT BLOCKED WAITING WORKERS REFUSED LOST LEASE INDEX
  *                    [SLOT COST PRIORITY FENCE]..." NUMBERS
- *                                         due slots; the index of the last one; NUMBERS: those in
- *                                         force if they are others, else empty
+ *                                         due slots; how many waiters are refused; the index of the
+ *                                         last slot or refusal; NUMBERS: those in force if they are
+ *                                         others, else empty
  *     fail LIMIT KEY "CODE" TEXT          the waiters have left, for that reason
  *     answer NUMBER "STATUS FENCE LEASE ..." REASON TEXT
  *                                         and the standing; of a policy its version and instant
