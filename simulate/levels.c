@@ -30,10 +30,12 @@ static void join_default(int32_t *known, int32_t usual)
         *known = 0;
 }
 
-/* The unit of that name among those of all levels, which gets a number if it has none; -1: there
- * are too many.  With `cost` the first number is that of a cost without a name. */
+/* The unit of that name among those of all levels, which gets a number if it has none: a policy has
+ * no more than there are.  With `cost` the first number is that of a cost without a name. */
 static int number_unit(takt_limit *joined, const char *name, int32_t usual, bool cost)
 {
+    int i = 0;
+
     if (!cost && (joined->unit[0] == '\0' || strcmp(joined->unit, name) == 0)) {
         if (joined->unit[0] == '\0')
             joined->default_amount = usual;
@@ -41,20 +43,18 @@ static int number_unit(takt_limit *joined, const char *name, int32_t usual, bool
         join_default(&joined->default_amount, usual);
         return TAKT_UNIT_TOKENS;
     }
-    for (int i = 0; i < TAKT_MORE_MAX; i++) {
-        if (joined->more_units[i][0] == '\0') {
-            strcpy(joined->more_units[i], name);
-            joined->more_defaults.of[i] = usual;
-        } else if (strcmp(joined->more_units[i], name) != 0) {
-            continue;
-        }
-        join_default(&joined->more_defaults.of[i], usual);
-        return TAKT_UNIT_MORE + i;
+    while (i < TAKT_MORE_MAX - 1 && joined->more_units[i][0] != '\0' &&
+           strcmp(joined->more_units[i], name) != 0)
+        i++;
+    if (joined->more_units[i][0] == '\0') {
+        strcpy(joined->more_units[i], name);
+        joined->more_defaults.of[i] = usual;
     }
-    return -1;
+    join_default(&joined->more_defaults.of[i], usual);
+    return TAKT_UNIT_MORE + i;
 }
 
-/* The number that a rule's unit has among those of all levels; -1: there are too many. */
+/* The number that a rule's unit has among those of all levels. */
 static int unit_of(takt_limit *joined, const takt_limit *limit, takt_unit unit, bool cost)
 {
     const char *name = takt_unit_name_in(limit, unit);
@@ -78,14 +78,8 @@ static int add_rules(takt_limit *joined, const takt_limit *limit, bool cost, tak
                          joined->name, TAKT_RULES_MAX);
     for (int i = 0; i < limit->numbers.rule_count; i++) {
         takt_rule *rule = &all->rules[all->rule_count];
-        int unit = unit_of(joined, limit, limit->numbers.rules[i].unit, cost);
-        if (unit < 0)
-            return takt_fail(error, TAKT_E_POLICY,
-                             "limit \"%s\" and those that it is within count more than %d units; "
-                             "simulate one of them",
-                             joined->name, TAKT_AMOUNTS_MAX);
         *rule = limit->numbers.rules[i];
-        rule->unit = (takt_unit)unit;
+        rule->unit = (takt_unit)unit_of(joined, limit, rule->unit, cost);
         all->rule_count++;
     }
     return 0;

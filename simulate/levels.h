@@ -13,8 +13,8 @@
 
 #include "core/limit.h"
 
-/* 0, or TAKT_E_POLICY and why: all levels have more than TAKT_RULES_MAX rules, or name more than
- * TAKT_AMOUNTS_MAX units. Levels around the limit that are in shadow do not count. */
+/* 0, or TAKT_E_POLICY and why: all levels have more than TAKT_RULES_MAX rules. Levels around the
+ * limit that are in shadow do not count. */
 int takt_levels_join(takt_limit *joined, const takt_limit *limit, takt_error *error);
 
 /* What simulated work takes of the joined limit, which states a cost and TAKT_AMOUNTS_MAX amounts:

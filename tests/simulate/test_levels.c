@@ -105,24 +105,6 @@ Test(levels, units)
     }
 }
 
-Test(levels, more_units_than_one_limit_counts)
-{
-    const takt_limit *inner =
-        parse("limits:\n"
-              "  - {name: a, rules: [{rate: 1/s, counts: a}, {rate: 1/s, counts: b},\n"
-              "     {rate: 1/s, counts: c}]}\n"
-              "  - {name: b, within: a, rules: [{rate: 1/s, counts: d}, {rate: 1/s, counts: e}]}\n",
-              "b");
-    takt_limit joined;
-    takt_error error = {0};
-
-    cr_expect_eq(takt_levels_join(&joined, inner, &error), TAKT_E_POLICY);
-    cr_expect_str_eq(error.text, "limit \"b\" and those that it is within count more than 4 units; "
-                                 "simulate one of them");
-    takt_policy_free(policy);
-}
-
-/* The pace of the narrowest level holds. */
 Test(levels, a_job_keeps_all_of_them)
 {
     const takt_limit *inner = parse("limits:\n"
