@@ -3,7 +3,9 @@
  *
  *     accounts [WORKERS [ACCOUNTS [SHARED [SECONDS]]]]
  *
- * Each account has 5/s inside 100/s, and four waiters at all times on each of SHARED workers.
+ * Each account has 5/s inside 100/s, and four waiters at all times on each of SHARED workers.  With
+ * SHARED 0 as many waiters as with 1 ask for the limit of all alone: that is what levels are
+ * compared with.
  * After two seconds to settle it counts for SECONDS: starts, calls of scripts, and the processor
  * time of the server.
  */
@@ -55,11 +57,12 @@ static void granted(takt_permit *permit, int status)
 
 static void acquire(takt_permit *permit)
 {
-    takt_request request = TAKT_REQUEST("account");
+    takt_request request = TAKT_REQUEST(plan.shared > 0 ? "account" : "all");
     char key[24];
 
     snprintf(key, sizeof key, "account-%d", (int)(intptr_t)permit->data);
-    request.key = key;
+    if (plan.shared > 0)
+        request.key = key;
     bench_must(takt_acquire(worker.client, permit, &request, granted), "takt_acquire");
 }
 
@@ -91,7 +94,7 @@ static void work(int index, void *data)
     for (int i = 0; i < plan.accounts * WAITERS; i++) {
         int account = i / WAITERS, first = account % plan.workers;
         permits[i].data = (void *)(intptr_t)account;
-        if ((index - first + plan.workers) % plan.workers < plan.shared)
+        if ((index - first + plan.workers) % plan.workers < (plan.shared > 0 ? plan.shared : 1))
             acquire(&permits[i]);
     }
     uv_run(&worker.loop, UV_RUN_DEFAULT);
@@ -142,7 +145,7 @@ int main(int argc, char **argv)
     plan.accounts = argc > 2 ? atoi(argv[2]) : plan.accounts;
     plan.shared = argc > 3 ? atoi(argv[3]) : plan.shared;
     plan.seconds = argc > 4 ? atoi(argv[4]) : plan.seconds;
-    if (plan.workers <= 0 || plan.accounts <= 0 || plan.shared <= 0 || plan.seconds <= 0)
+    if (plan.workers <= 0 || plan.accounts <= 0 || plan.shared < 0 || plan.seconds <= 0)
         return fputs("usage: accounts [WORKERS [ACCOUNTS [SHARED [SECONDS]]]]\n", stderr), 64;
     told = bench_shared((uint64_t)plan.workers * sizeof *told);
     bench_must(takt_policy_parse(&policy, "accounts", POLICY, strlen(POLICY), NULL),
