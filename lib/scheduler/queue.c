@@ -335,14 +335,29 @@ static const takt_numbers *lower(const takt_numbers *lowest, const takt_numbers 
     return !lowest || level->max_waiting < lowest->max_waiting ? level : lowest;
 }
 
-/* The level with the lowest bound, or the lowest of those that refuse; NULL: there is none. */
-static const takt_numbers *bound_of(const takt_queue *queue, bool refusing)
+/* The inner level with the lowest bound, if that is lower than one already found. */
+static const takt_numbers *inner_bound_of(const takt_queue *queue, const takt_numbers *lowest,
+                                          bool refusing)
 {
-    const takt_numbers *lowest = lower(NULL, takt_queue_stated(queue), refusing);
-
     for (int i = 0; queue->nest && i < queue->nest->count; i++)
         lowest = lower(lowest, &queue->nest->inner[i].limit->numbers, refusing);
     return lowest;
+}
+
+/* The level with the lowest bound, or the lowest of those that refuse; NULL: there is none. */
+static const takt_numbers *bound_of(const takt_queue *queue, bool refusing)
+{
+    return inner_bound_of(queue, lower(NULL, takt_queue_stated(queue), refusing), refusing);
+}
+
+/* Whether the outermost ledger counts all waiters.  Nested work that its inner limits hold up does
+ * not stand in that line. */
+static bool is_counted_outside(const takt_queue *queue)
+{
+    for (int i = 0; queue->nest && i < TAKT_PRIORITIES; i++)
+        if (queue->waiters.count[i] > 0 && (queue->awarded.in_line & (1U << i)) == 0)
+            return false;
+    return true;
 }
 
 bool takt_queue_has_bound(const takt_queue *queue)
@@ -394,12 +409,13 @@ static bool exceed(const takt_numbers *numbers, int64_t waiting, int64_t lookahe
            takt_numbers_due_at_best(numbers, 0, taken) > reach_us;
 }
 
-/* Whether a queue that waits for its turn in the line has waiters that its claim would lose. */
+/* Whether a queue that waits for its turn in the line has waiters that its claim would lose.  Inner
+ * limits may hold up nested work, which then does not count for the outermost bound. */
 static bool exceeds_in_any_case(const takt_queue *queue)
 {
     int64_t waiting = queue->waiters.total - queue->in_hand.count;
     int64_t lookahead_us = takt_queue_stated(queue)->lookahead_us;
-    bool any = exceed(takt_queue_stated(queue), waiting, lookahead_us);
+    bool any = !queue->nest && exceed(takt_queue_stated(queue), waiting, lookahead_us);
 
     for (int i = 0; queue->nest && i < queue->nest->count; i++)
         any = any || exceed(&queue->nest->inner[i].limit->numbers, waiting, lookahead_us);
@@ -408,11 +424,12 @@ static bool exceeds_in_any_case(const takt_queue *queue)
 
 bool takt_queue_is_full(const takt_queue *queue)
 {
-    const takt_numbers *bound = has_newcomers(queue) ? bound_of(queue, true) : NULL;
+    const takt_numbers *bound;
 
-    if (!bound)
+    if (!has_newcomers(queue))
         return false;
-    return queue->waiters.counted - queue->in_hand.count >= bound->max_waiting ||
+    bound = is_counted_outside(queue) ? bound_of(queue, true) : inner_bound_of(queue, NULL, true);
+    return (bound && queue->waiters.counted - queue->in_hand.count >= bound->max_waiting) ||
            (takt_turns_hold_up(queue) && !queue->loss.alone && exceeds_in_any_case(queue));
 }
 

@@ -93,7 +93,7 @@ typedef struct takt_awarded {
     int64_t blocked_until_us; /* by the store's clock; 0: not blocked */
     int64_t waiting;          /* in the fleet */
     bool crowded;             /* an inner limit may soon have more waiters than its bound */
-    bool unlisted;            /* no ledger has counted the waiters */
+    bool unlisted;            /* no ledger, or not each with a bound, has counted the waiters */
     unsigned in_line;         /* bits of the priorities with which we stand in line */
     int least_urgent;         /* priority of other workers' waiters; -1: they have none */
     bool uncontended;
@@ -228,9 +228,6 @@ takt_permit *takt_queue_first(const takt_queue *queue);
 /* The last waiter: the newest of the least urgent priority; NULL: nothing waits. */
 takt_permit *takt_queue_last(const takt_queue *queue);
 
-/* How waiters leave if an award names no way: as the levels with a bound say alike. */
-takt_when_full takt_queue_when_full(const takt_queue *queue);
-
 /*
  * The waiter that leaves first if there are too many, NULL: none has to leave.  With refuse it is
  * the last one of those that the present claim has stated for the first time, with drop-lowest the
@@ -242,16 +239,17 @@ takt_permit *takt_queue_excess(const takt_queue *queue, takt_when_full way);
 takt_permit *takt_queue_excess_after(const takt_queue *queue, takt_when_full way,
                                      const takt_permit *permit);
 
-/* Whether a level bounds its waiters; and which of them then leave. */
+/* Whether a level bounds its waiters; and which of them leave if an award does not say how: those
+ * that the lowest bound says. */
 bool takt_queue_has_bound(const takt_queue *queue);
 takt_when_full takt_queue_when_full(const takt_queue *queue);
 
 /* Whether so many newcomers may exceed the bound of a level, by the last award. */
 bool takt_queue_may_overflow(const takt_queue *queue, int64_t newcomers);
 
-/* Whether newcomers are refused without a claim: a level refuses, and as many others as may wait
- * there are here; or the queue is not in turn, and has more waiters than may wait and start by any
- * claim. */
+/* Whether newcomers are refused without a claim: a level that counts the waiters refuses, and as
+ * many others as may wait there are here; or the queue is not in turn, and has more waiters than
+ * may wait and start by any claim. */
 bool takt_queue_is_full(const takt_queue *queue);
 
 /* A waiter that no claim has stated yet; NULL: there is none.  They are the last of their

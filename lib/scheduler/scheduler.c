@@ -28,14 +28,15 @@ static takt_queue *queue_of(const takt_link *link)
 /* ---- events ---------------------------------------------------------------------------------- */
 
 /* Refuses a waiter, and sets when it could be served according to the last award.  If it lacked a
- * permit, one may become free at any time, so a new attempt is worthwhile soon. */
+ * permit, one may become free at any time, so a new attempt is worthwhile soon.  A queue out of
+ * turn may have no award; its turn may come as soon. */
 static void refuse(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit, int status,
                    int64_t now_us)
 {
     int64_t after_us =
         takt_clock_local(&queue->server->clock, queue->awarded.next_slot_at_us) - now_us;
 
-    if (after_us <= 0 && takt_queue_has_permits(queue))
+    if (after_us <= 0 && (takt_queue_has_permits(queue) || takt_turns_hold_up(queue)))
         after_us = takt_max(queue->numbers->lookahead_us, 1);
     permit->retry_after_us = queue->server->clock.known ? takt_max(after_us, 0) : 0;
     takt_waiter_fire(scheduler, permit, status);
@@ -368,9 +369,9 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
     while (first_deadline(queue) <= now_us)
         refuse(scheduler, queue, takt_queue_first_deadline(queue), TAKT_E_DEADLINE, now_us);
     takt_permits_hand_on(scheduler, queue, now_us);
-    refuse_unstated(scheduler, queue, now_us);
     takt_order_review(scheduler, queue);
     served = takt_loss_serve(scheduler, queue, now_us, &alone_us);
+    refuse_unstated(scheduler, queue, now_us); /* its place in line and the loss are known by now */
     takt_unused_gather(scheduler, queue);
     /* such a claim states its waiters, too */
     if (takt_permits_claim_at(queue, now_us) <= now_us ||

@@ -853,11 +853,9 @@ Test(nest, a_parked_queue_states_its_newcomers_at_its_keepalive)
     cr_expect_eq(said[0].newcomers, 1);
 }
 
-/* The queue that is not in turn has no claim to tell it.  Of its four waiters one may start at
- * once, and another one within the lookahead. */
-Test(nest, a_queue_out_of_turn_refuses_those_who_can_neither_start_nor_wait)
+/* As many queues as may stand in line do so. */
+static void fill_line(void)
 {
-    domain.numbers.max_waiting = 1;
     for (int i = 0; i < TAKT_TURNS_IN_LINE; i++) {
         char key[16];
         snprintf(key, sizeof key, "k%d", i);
@@ -865,15 +863,80 @@ Test(nest, a_queue_out_of_turn_refuses_those_who_can_neither_start_nor_wait)
     }
     run(0);
     cr_assert_eq(claims, TAKT_TURNS_IN_LINE);
+    for (int i = 0; i < TAKT_TURNS_IN_LINE; i++)
+        put_off(i, 0, 30 * SECOND, false);
+}
+
+/* The queue that is not in turn has no claim to tell it.  Of its four waiters one may start at
+ * once, and another one within the lookahead. */
+Test(nest, a_queue_out_of_turn_refuses_those_who_can_neither_start_nor_wait)
+{
+    domain.numbers.max_waiting = 1;
+    fill_line();
     add("late", EACH);
     run(MS);
     cr_expect_eq(claims, 0);
     cr_expect_eq(queues[TAKT_TURNS_IN_LINE]->waiters.total, 3);
     cr_expect_eq(permits[TAKT_TURNS_IN_LINE][3].status, TAKT_E_FULL, "the last one");
+    cr_expect_gt(server.numbers.lookahead_us, 0);
+    cr_expect_eq(permits[TAKT_TURNS_IN_LINE][3].retry_after_us, server.numbers.lookahead_us);
     add("drops", EACH);
     domain.numbers.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
     run(2 * MS);
     cr_expect_eq(queues[TAKT_TURNS_IN_LINE + 1]->waiters.total, EACH);
+}
+
+/* Of four waiters one may start at once and one may wait; the ledger decides which of them leave,
+ * by numbers that may be newer. */
+Test(nest, a_new_queue_with_a_place_in_line_asks_the_ledger_first)
+{
+    domain.numbers.max_waiting = 1;
+    add("a", EACH);
+    run(0);
+    cr_assert_eq(claims, 1);
+    cr_expect_eq(said[0].waiting, EACH);
+    cr_expect_eq(said[0].newcomers, EACH);
+}
+
+/* Without the store nothing waits for a turn in line. */
+Test(nest, a_new_queue_out_of_turn_refuses_nobody_without_the_store)
+{
+    server.on_store_failure = TAKT_ON_STORE_FAILURE_SHARE;
+    domain.on_store_failure = TAKT_ON_STORE_FAILURE_OPEN;
+    domain.numbers.max_waiting = 1;
+    fill_line();
+    takt_loss_begin(&s, queues[0]->server, TAKT_E_STORE, NOW);
+    add("late", EACH);
+    run(MS);
+    cr_assert(takt_turns_hold_up(queues[TAKT_TURNS_IN_LINE]));
+    cr_expect_eq(queues[TAKT_TURNS_IN_LINE]->waiters.total, EACH);
+}
+
+/* The domain has one start in an hour.  So all others are parked, and do not count for the bound of
+ * the server. */
+Test(nest, the_outermost_bound_is_not_that_of_work_out_of_its_line)
+{
+    server.numbers = limit_named(1, SECOND, 1).numbers;
+    server.numbers.max_waiting = 1;
+    domain.numbers = limit_named(1, 3600 * SECOND, 1).numbers;
+    fill_line();
+    add("late", EACH);
+    run(MS);
+    cr_expect_eq(claims, 0);
+    cr_expect_eq(queues[TAKT_TURNS_IN_LINE]->waiters.total, EACH);
+}
+
+Test(nest, the_outermost_bound_is_not_that_of_a_parked_queue)
+{
+    server.numbers.max_waiting = 2;
+    add("a", 2);
+    run(0);
+    answer_parked(0, false, false, 0);
+    permits[0][2] = (takt_permit){.cost = 1, .priority = 5, .deadline_at_us = TAKT_NEVER};
+    takt_waiter_acquire(&s, queues[0], &permits[0][2]);
+    run(TAKT_KEEPALIVE_US);
+    cr_assert_eq(claims, 1);
+    cr_expect_eq(said[0].waiting, 3);
 }
 
 /* It may have lost waiters that its claim has stated. */
@@ -932,7 +995,7 @@ Test(nest, a_queue_that_fills_a_level_that_refuses_refuses_newcomers_itself)
     server.numbers.max_waiting = 2;
     add("a", 2);
     run(0);
-    answer_parked(0, true, false, 0);
+    put_off(0, 0, 30 * SECOND, false);
     permits[0][2] = (takt_permit){.cost = 1, .priority = 5, .deadline_at_us = TAKT_NEVER};
     takt_waiter_acquire(&s, queues[0], &permits[0][2]);
     run(SECOND);
