@@ -104,7 +104,8 @@ typedef struct takt_award {
     /* how many of the claim's waiters exceed max_waiting, of any level: the last ones; with
      * drop-oldest the oldest of the least urgent */
     int64_t refused;
-    /* if the levels with max_waiting differ in when_full, how these leave, one after the other */
+    /* with inner limits, how these leave, one after the other: levels may differ in when_full, and
+     * the worker's policy from the ledger's */
     int leave_count;
     takt_leave leaves[TAKT_LEVELS_MAX];
     unsigned in_line; /* bit p: the worker stands in line with priority p */

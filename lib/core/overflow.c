@@ -225,7 +225,7 @@ static bool apply(takt_ledger *ledger, int level, const takt_claim *claim, takt_
         refuse_newcomers(ledger, level, claim, over, award);
     else
         others = drop(ledger, level, claim, over, award);
-    if (award->refused > refused)
+    if (ledger->inner_count > 0 && award->refused > refused)
         award->leaves[award->leave_count++] = (takt_leave){way, award->refused - refused};
     return way == TAKT_WHEN_FULL_DROP_OLDEST && (others || level == 0);
 }
@@ -253,18 +253,13 @@ static bool apply_all(takt_ledger *ledger, bool dropping, const takt_claim *clai
 
 bool takt_overflow_apply(takt_ledger *ledger, const takt_claim *claim, takt_award *award)
 {
-    unsigned ways = 0; /* bits of the levels' when_full */
-    bool moved;
+    bool bounded = false, moved;
 
-    for (int level = 0; level <= ledger->inner_count; level++) {
-        const takt_numbers *numbers = level_of(ledger, level)->numbers;
-        ways |= numbers->max_waiting > 0 ? 1U << numbers->when_full : 0;
-    }
+    for (int level = 0; level <= ledger->inner_count; level++)
+        bounded = bounded || level_of(ledger, level)->numbers->max_waiting > 0;
     apply_all(ledger, false, claim, award);
     moved = apply_all(ledger, true, claim, award);
-    if ((ways & (ways - 1)) == 0)
-        award->leave_count = 0;
-    for (int i = 0; ways != 0 && i < ledger->inner_count; i++)
+    for (int i = 0; bounded && i < ledger->inner_count; i++)
         if (ledger->inner[i]->tenant_count > 0)
             takt_tenants_settle(ledger->inner[i]);
     return moved;

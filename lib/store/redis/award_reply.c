@@ -132,7 +132,7 @@ static void read_holding(struct cursor *cursor, takt_award *award, bool permits)
     award->wake_count = 0; /* the script has sent the wake-ups */
 }
 
-/* Reads how many waiters leave: a number; or a text if the levels differ in when_full, as the
+/* Reads how many waiters leave: a number; or with inner limits a text if some leave, as the
  * script's `inner.leaves` is. */
 static void read_refused(struct cursor *cursor, const takt_store_call *call, int64_t left)
 {

@@ -121,7 +121,7 @@ Test(award_reply, an_award)
     cr_expect_eq(read->runs[1].cost, 1);
 }
 
-/* As text, if the levels differ in when_full. */
+/* As text, if some leave. */
 Test(award_reply, who_leaves)
 {
     static const struct {

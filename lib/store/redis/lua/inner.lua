@@ -32,7 +32,7 @@ if inner_keys then
         bounded = false, -- a level has max_waiting
         way = nil, -- when_full of the levels with max_waiting
         differ = false, -- they have different ones
-        leaves = nil, -- then: how many of the caller's waiters leave, and in which way, one after the other
+        leaves = nil, -- how many of the caller's waiters leave, and in which way, one after the other
 
         enter = function(level)
             local left = inner.current
@@ -561,7 +561,7 @@ if inner_keys then
             local function apply(own)
                 local count = overflow.enforce(own, claim.newcomers - refused)
                 refused = refused + count
-                if inner.differ and count > 0 then
+                if count > 0 then
                     inner.leaves = (inner.leaves and inner.leaves .. ' ' or '') .. count .. limit.when_full
                 end
             end
