@@ -291,8 +291,7 @@ static bool cap(takt_ledger *ledger, int64_t now_us, int at, int64_t *parked_us)
     takt_place *place = &ledger->line[at];
     int64_t from_us = takt_max(now_us, ledger->blocked_until_us), due_us, again_us;
 
-    if (ledger->inner_count == 0 || takt_inner_cap(ledger, now_us, place, 0) ||
-        suits_turn(ledger, now_us, at))
+    if (takt_inner_cap(ledger, now_us, place, 0) || suits_turn(ledger, now_us, at))
         return true;
     due_us = takt_inner_due(ledger, from_us, takt_amounts_of(place->need, place->first));
     again_us = due_us == TAKT_NEVER ? now_us + TAKT_KEEPALIVE_US
@@ -365,6 +364,16 @@ static bool stand_inside(takt_ledger *ledger, int64_t now_us, const takt_claim *
     return listed;
 }
 
+/* A place to which inner limits give nothing soon leaves the outermost line. */
+static void park(takt_ledger *ledger, int64_t now_us, uint64_t worker, int priority,
+                 int64_t *parked_us)
+{
+    int at = takt_line_find(ledger, worker, priority);
+
+    if (at >= 0 && !cap(ledger, now_us, at, parked_us))
+        takt_line_remove(ledger, at);
+}
+
 /* Updates the worker's places to what the claim says. */
 static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim, takt_award *award,
                     int64_t *parked_us)
@@ -378,11 +387,8 @@ static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim
         (void)takt_line_restate(ledger, now_us, &told[i]);
     if (ledger->tenant_count > 0)
         takt_tenants_assign(ledger, claim, claim->tenant);
-    for (int i = 0; i < TAKT_PRIORITIES; i++) {
-        int at = takt_line_find(ledger, claim->worker, i);
-        if (at >= 0 && !cap(ledger, now_us, at, parked_us))
-            takt_line_remove(ledger, at);
-    }
+    for (int i = 0; ledger->inner_count > 0 && i < TAKT_PRIORITIES; i++)
+        park(ledger, now_us, claim->worker, i, parked_us);
 }
 
 /* One turn for each of the worker's places, the most urgent first. Returns what was taken of the
@@ -406,13 +412,12 @@ static takt_amounts serve_all(takt_ledger *ledger, int64_t now_us, const takt_cl
         takt_meter_add(ledger, given.of[TAKT_UNIT_TOKENS]);
         if (ledger->tenant_count > 0)
             takt_tenants_charge(ledger, at, given);
-        if (ledger->line[at].waiting > 0 && given.of[TAKT_UNIT_TOKENS] > 0 &&
-            ledger->line[at].left == 0) {
-            takt_line_end_turn(ledger, at, ledger->line[at].moves, ledger->line[at].usual);
-            at = takt_line_find(ledger, claim->worker, priority);
-        }
-        if (ledger->line[at].waiting <= 0 || !cap(ledger, now_us, at, parked_us))
+        if (ledger->line[at].waiting <= 0)
             takt_line_remove(ledger, at);
+        else if (given.of[TAKT_UNIT_TOKENS] > 0 && ledger->line[at].left == 0)
+            takt_line_end_turn(ledger, at, ledger->line[at].moves, ledger->line[at].usual);
+        if (ledger->inner_count > 0)
+            park(ledger, now_us, claim->worker, priority, parked_us);
     }
     return all;
 }

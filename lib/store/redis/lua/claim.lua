@@ -259,8 +259,10 @@ claim = {
                     claim.to_the_back(priority, place)
                 end
                 place.came = place.turn -- the turn before this claim is served
-                place.stated = place.wanting -- less what the claim is given
-                place.stated_more = place.more and { unpack(place.more) }
+                if claim.inner then
+                    place.stated = place.wanting -- less what the claim is given
+                    place.stated_more = place.more and { unpack(place.more) }
+                end
                 place.accepted = old[priority] and old[priority].waiting or 0
             end
         end
@@ -343,7 +345,6 @@ claim = {
                 end
                 for unit, amount in ipairs(want.needs or {}) do
                     place.more[unit] = place.more[unit] - n * amount
-                    place.stated_more[unit] = place.stated_more[unit] - n * amount
                     claim.given_of[unit] = (claim.given_of[unit] or 0) + n * amount
                 end
                 place.waiting = place.waiting - n - handed
@@ -354,14 +355,7 @@ claim = {
                 end
             end
         end
-        place.wanting, place.stated = place.wanting - given, place.stated - given
-        if claim.inner and claim.inner.further then -- it may be more than was wanted of all units
-            place.wanting, place.stated = math.max(place.wanting, 0), math.max(place.stated, 0)
-            for unit, wanting in ipairs(place.more or {}) do
-                place.more[unit] = math.max(wanting, 0)
-                place.stated_more[unit] = math.max(place.stated_more[unit], 0)
-            end
-        end
+        place.wanting = place.wanting - given
         local used = math.ceil(given / use)
         for unit, view in pairs(others or {}) do
             used = math.max(used, math.ceil(view.given / view.use))
@@ -499,19 +493,6 @@ claim = {
             at = first < at and first or at
         end
         return at - lookahead
-    end,
-
-    -- When a place that its inner rules hold up now has the first slot of its next turn in this line. 0: it has no
-    -- tenant, or lacks a permit.
-    in_turn_at = function(priority, place)
-        if not line or not line.charge then
-            return 0
-        end
-        place.wanting, place.held_back = place.stated, 0
-        place.more = place.stated_more and { unpack(place.stated_more) }
-        tenants.count(claim.own)
-        local share, ahead, permits, _, _, _, shares, _, others = claim.look(priority, nil, true)
-        return permits <= 0 and 0 or claim.turn_from(place, share, ahead, shares, others) + limit.lookahead
     end,
 
     -- The time of its next claim: not at once.

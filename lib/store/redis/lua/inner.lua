@@ -205,9 +205,22 @@ if inner_keys then
             return able > 0
         end,
 
+        -- When a place that its inner rules hold up now has the first slot of its next turn in the outermost line. 0: it
+        -- has no tenant, or lacks a permit.
+        in_turn_at = function(claim, priority, place)
+            if not line or not line.charge then
+                return 0
+            end
+            place.wanting, place.held_back = place.stated, 0
+            place.more = place.stated_more and { unpack(place.stated_more) }
+            tenants.count(claim.own)
+            local share, ahead, permits, _, _, _, shares, _, others = claim.look(priority, nil, true)
+            return permits <= 0 and 0 or claim.turn_from(place, share, ahead, shares, others) + limit.lookahead
+        end,
+
         -- Whether the inner rules hold up the place no longer than the others of the outermost line do.
         suits_turn = function(claim, priority, place)
-            local turn_at = claim.in_turn_at(priority, place)
+            local turn_at = inner.in_turn_at(claim, priority, place)
             if turn_at > ledger.now + 2 * limit.lookahead and inner.fit(claim, priority, place, turn_at) then
                 return true
             end
@@ -311,7 +324,7 @@ if inner_keys then
         -- takt_inner_turn_of: returns a function that tells how many waiters of a want have slots in this turn, one
         -- that notes how many were given them, and the permits of all levels.
         turn_of = function(claim, priority, till)
-            local requests, permits = TAKT_ROOM_MAX, NEVER
+            local own, requests, permits = claim.own[priority], TAKT_ROOM_MAX, NEVER
             local left = { [0] = TAKT_ROOM_MAX, TAKT_EXACT_MAX, TAKT_EXACT_MAX, TAKT_EXACT_MAX } -- as `within` of cap()
             local given = { [0] = 0, 0, 0, 0 }
             inner.given = given
@@ -358,6 +371,10 @@ if inner_keys then
                 return count
             end, function(want, count)
                 requests = requests - count
+                own.stated = own.stated - count * want.cost
+                for unit, amount in ipairs(want.needs or {}) do
+                    own.stated_more[unit] = own.stated_more[unit] - count * amount
+                end
                 for place = 0, inner.further and 3 or 0 do
                     local taken = count * inner.amount_at(place, want.cost, want.all)
                     left[place], given[place] = left[place] - taken, given[place] + taken
@@ -365,9 +382,19 @@ if inner_keys then
             end, permits
         end,
 
+        -- A place wants, and has stated, at least nothing of each unit.
+        keep_positive = function(place)
+            place.wanting, place.stated = math.max(place.wanting, 0), math.max(place.stated, 0)
+            for unit, wanting in ipairs(place.more or {}) do
+                place.more[unit] = math.max(wanting, 0)
+                place.stated_more[unit] = math.max(place.stated_more[unit], 0)
+            end
+        end,
+
         -- takt_inner_served.
         served = function(claim, priority, slots)
             local served = claim.own[priority]
+            inner.keep_positive(served) -- it may be given more than it wanted of some units
             inner.each(function(level)
                 local turn, place = level.turn, level.own and level.own[priority]
                 local given, need, needs = inner.given[inner.place_of(level, 0)], served.need, nil
