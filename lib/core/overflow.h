@@ -14,8 +14,11 @@
  * come first, then the others, the innermost first.  A level that refuses counts waiters of other
  * workers that another level has dropped until their worker claims.
  *
- * A line with too many tenants has no space for a claim (takt_award.unlisted).  With `refuse` the
- * claim's own waiters count beside that line all the same, but not those of other such claims.
+ * A line with too many tenants has no space for a claim (takt_award.unlisted): for none of its
+ * priorities, if it lacks space for one.  Accepted waiters then lose their places there, too.  With
+ * `refuse` the claim's own waiters count beside that line all the same, as far as the innermost
+ * line has them, but not those of other such claims.  They do not if the innermost line is the full
+ * one.
  */
 #ifndef TAKT_CORE_OVERFLOW_H
 #define TAKT_CORE_OVERFLOW_H
