@@ -69,10 +69,8 @@ static bool has_other_units(const takt_ledger *inner)
 }
 
 /* Of the units of the outermost ledger a place wants at least what its first waiter needs. */
-static void want_first(const takt_ledger *ledger, takt_place *place)
+static void want_first(const takt_ledger *ledger, takt_place *place, takt_amounts first)
 {
-    takt_amounts first = takt_amounts_of(place->need, place->first);
-
     place->wanting = takt_max(place->wanting, place->need);
     for (int unit = TAKT_UNIT_MORE; unit < takt_numbers_units(ledger->numbers); unit++)
         place->more.of[unit] = takt_max(place->more.of[unit], first.of[unit]);
@@ -81,11 +79,10 @@ static void want_first(const takt_ledger *ledger, takt_place *place)
 /* Lowers what the levels so far give a place, in the claim's units, to what an inner one gives.
  * Returns for how many waiters like the first that is enough. */
 static int64_t cap_by(takt_ledger *inner, int64_t now_us, int64_t until_us, takt_place *place,
-                      int64_t able, takt_amounts *within)
+                      takt_amounts first, int64_t able, takt_amounts *within)
 {
     takt_amounts room = takt_numbers_room(inner->numbers, &inner->state,
                                           takt_max(now_us, inner->blocked_until_us), until_us);
-    takt_amounts first = takt_amounts_of(place->need, place->first);
     takt_amounts own = takt_amounts_by(inner->units, first);
     int64_t permits;
     takt_amounts ahead =
@@ -109,21 +106,22 @@ static int64_t cap_by(takt_ledger *inner, int64_t now_us, int64_t until_us, takt
 bool takt_inner_cap(const takt_ledger *ledger, int64_t now_us, takt_place *place, int64_t turn_us)
 {
     int64_t until_us = takt_max(now_us + soon(ledger), turn_us), able = place->waiting;
-    takt_amounts within = {{0}};
+    const takt_stated *stated = &ledger->stated[place->priority];
+    takt_amounts within = {{0}}, first = takt_amounts_of(place->need, stated->first);
     bool others = false;
 
     TAKT_EACH_UNIT(unit, TAKT_UNITS)
     within.of[unit] = TAKT_EXACT_MAX;
     EACH_INNER(at, ledger)
     {
-        able = cap_by(at.inner, now_us, until_us, place, able, &within);
+        able = cap_by(at.inner, now_us, until_us, place, first, able, &within);
         others |= has_other_units(at.inner);
     }
-    place->wanting = takt_min(place->stated, within.of[TAKT_UNIT_TOKENS]);
+    place->wanting = takt_min(stated->tokens, within.of[TAKT_UNIT_TOKENS]);
     for (int unit = TAKT_UNIT_MORE; unit < TAKT_UNITS; unit++)
-        place->more.of[unit] = takt_min(place->stated_more.of[unit], within.of[unit]);
+        place->more.of[unit] = takt_min(stated->more.of[unit], within.of[unit]);
     if (others && able > 0)
-        want_first(ledger, place);
+        want_first(ledger, place, first);
     place->held_back = place->waiting - able;
     return able > 0;
 }

@@ -79,6 +79,7 @@ takt_amounts takt_inner_ahead(takt_ledger *inner, int64_t now_us, const takt_pla
                               takt_amounts able, int64_t *permits)
 {
     int at = takt_inner_index(inner, place);
+    const takt_stated *stated;
     takt_place *own;
     takt_view v;
 
@@ -86,9 +87,10 @@ takt_amounts takt_inner_ahead(takt_ledger *inner, int64_t now_us, const takt_pla
     if (at < 0)
         return (takt_amounts){{0}};
     own = &inner->line[at];
-    own->wanting = takt_min(own->stated, able.of[TAKT_UNIT_TOKENS]);
+    stated = &inner->stated[own->priority];
+    own->wanting = takt_min(stated->tokens, able.of[TAKT_UNIT_TOKENS]);
     for (int unit = TAKT_UNIT_MORE; unit < TAKT_UNITS; unit++)
-        own->more.of[unit] = takt_min(own->stated_more.of[unit], able.of[unit]);
+        own->more.of[unit] = takt_min(stated->more.of[unit], able.of[unit]);
     own->held_back = takt_max(own->waiting - able.of[TAKT_UNIT_REQUESTS], 0);
     own->aside = able.of[TAKT_UNIT_REQUESTS] <= 0;
     own->lacking = false;
@@ -146,22 +148,24 @@ void takt_inner_served(takt_ledger *ledger, const takt_place *place, const takt_
 {
     for (int i = 0; i < ledger->inner_count; i++) {
         takt_ledger *inner = ledger->inner[i];
-        takt_amounts first =
-            takt_amounts_by(inner->units, takt_amounts_of(place->need, place->first));
+        takt_amounts first = takt_amounts_by(
+            inner->units, takt_amounts_of(place->need, ledger->stated[place->priority].first));
         takt_amounts given = takt_amounts_by(inner->units, claimed);
         int64_t used = 0;
+        takt_stated *stated;
         takt_place *own;
         if (turn->at[i] < 0)
             continue;
         own = &inner->line[turn->at[i]];
         own->wanting = takt_max(own->wanting - given.of[TAKT_UNIT_TOKENS], 0);
-        own->stated = takt_max(own->stated - given.of[TAKT_UNIT_TOKENS], 0);
+        stated = &inner->stated[own->priority];
+        stated->tokens = takt_max(stated->tokens - given.of[TAKT_UNIT_TOKENS], 0);
         own->waiting = place->waiting;
         own->accepted = takt_max(own->accepted - given.of[TAKT_UNIT_REQUESTS], 0);
         own->need = first.of[TAKT_UNIT_TOKENS];
         for (int unit = TAKT_UNIT_MORE; unit < takt_view_units(inner); unit++) {
             own->more.of[unit] = takt_max(own->more.of[unit] - given.of[unit], 0);
-            own->stated_more.of[unit] = takt_max(own->stated_more.of[unit] - given.of[unit], 0);
+            stated->more.of[unit] = takt_max(stated->more.of[unit] - given.of[unit], 0);
             own->needs.of[unit] = first.of[unit];
         }
         TAKT_EACH_UNIT(unit, takt_view_units(inner))

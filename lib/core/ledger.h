@@ -181,12 +181,16 @@ typedef struct takt_place {
     uint64_t client;  /* with tenants: whom to wake instead; 0: the worker */
     int64_t came;     /* of the claiming worker, not kept: its turn before it was served */
     int64_t accepted; /* likewise: its waiters before this claim, less those that it serves */
-    int64_t stated;   /* likewise: tokens that it wants, less those that it was given (inner.h) */
-    takt_amounts stated_more; /* likewise, from TAKT_UNIT_MORE on */
-    takt_more first; /* likewise: of its first waiter, all further amounts that the claim states */
-    int64_t moves;   /* likewise: the worth of its turn (line.h), and of a usual one; 0: unknown */
+    int64_t moves;    /* likewise: the worth of its turn (line.h), and of a usual one; 0: unknown */
     int64_t usual;
 } takt_place;
+
+/* What a claim states of one priority, for its place (inner.h). */
+typedef struct takt_stated {
+    int64_t tokens;    /* that it wants, less those that it was given */
+    takt_amounts more; /* likewise, from TAKT_UNIT_MORE on */
+    takt_more first;   /* of its first waiter, all further amounts that the claim states */
+} takt_stated;
 
 /* A tenant that has waiters of one priority, or has lately had more than its part (tenants.h). */
 typedef struct takt_tenant {
@@ -269,7 +273,8 @@ typedef struct takt_ledger {
     struct takt_ledger *const *inner;
     int inner_count;
     takt_unit_map units; /* of an inner ledger: which of the claim's amounts its units are */
-    takt_place *line;    /* sorted by priority, then turn; the caller's memory */
+    takt_stated stated[TAKT_PRIORITIES]; /* by the worker whose claim this is; not kept */
+    takt_place *line;                    /* sorted by priority, then turn; the caller's memory */
     int line_count;
     int line_capacity;    /* before a claim at least line_count + TAKT_PRIORITIES */
     takt_tenant *tenants; /* the caller's memory */

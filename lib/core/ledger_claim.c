@@ -104,14 +104,16 @@ static bool is_uneven(const takt_ledger *ledger, const takt_place *me, takt_amou
 }
 
 /* The place's turn has given it so much, `used` shares of it. */
-static void end_serving(const takt_ledger *ledger, takt_place *me, takt_amounts first,
-                        const takt_view *v, takt_amounts given, int64_t used)
+static void end_serving(takt_ledger *ledger, takt_place *me, takt_amounts first, const takt_view *v,
+                        takt_amounts given, int64_t used)
 {
+    takt_stated *stated = &ledger->stated[me->priority];
+
     me->wanting = takt_max(me->wanting - given.of[TAKT_UNIT_TOKENS], 0);
-    me->stated = takt_max(me->stated - given.of[TAKT_UNIT_TOKENS], 0);
+    stated->tokens = takt_max(stated->tokens - given.of[TAKT_UNIT_TOKENS], 0);
     for (int unit = TAKT_UNIT_MORE; unit < takt_view_units(ledger); unit++) {
         me->more.of[unit] = takt_max(me->more.of[unit] - given.of[unit], 0);
-        me->stated_more.of[unit] = takt_max(me->stated_more.of[unit] - given.of[unit], 0);
+        stated->more.of[unit] = takt_max(stated->more.of[unit] - given.of[unit], 0);
     }
     if (given.of[TAKT_UNIT_TOKENS] == 0)
         return;
@@ -180,7 +182,7 @@ static takt_amounts serve(takt_ledger *ledger, int64_t now_us, int at, const tak
         me->accepted = takt_max(me->accepted - n - handed, 0);
         if (n + handed < want->count && want->latest_us > until_us) {
             me->need = want->cost; /* first come, first served: later waiters do not overtake it */
-            me->first = want->more;
+            ledger->stated[me->priority].first = want->more;
             me->needs = (takt_amounts){{0}};
             add_more(&me->needs, &one, 1, units);
             break;
@@ -253,6 +255,19 @@ static int64_t head_late_at(const takt_ledger *ledger, int64_t now_us, int at)
     return late_us < now_us + TAKT_KEEPALIVE_US ? late_us : TAKT_NEVER;
 }
 
+/* Whether claims state amounts of further units. */
+static bool has_more(const takt_ledger *ledger)
+{
+    return ledger->inner_count > 0 || takt_numbers_count_more(ledger->numbers);
+}
+
+/* What the first waiter of the claiming worker's place takes, in the claim's units. */
+static takt_amounts first_of(const takt_ledger *ledger, const takt_place *place)
+{
+    return has_more(ledger) ? takt_amounts_of(place->need, ledger->stated[place->priority].first)
+                            : takt_amounts_of_cost(place->need);
+}
+
 /* When a place that its inner rules hold up now has the first slot of its next turn in this line.
  * 0: it has no tenant, or lacks a permit. */
 static int64_t in_turn_at(const takt_ledger *ledger, int64_t now_us, int at)
@@ -262,8 +277,8 @@ static int64_t in_turn_at(const takt_ledger *ledger, int64_t now_us, int at)
 
     if (place->tenant == 0)
         return 0;
-    place->wanting = place->stated;
-    place->more = place->stated_more;
+    place->wanting = ledger->stated[place->priority].tokens;
+    place->more = ledger->stated[place->priority].more;
     place->held_back = 0;
     v = takt_view_of(ledger, now_us, at, true);
     return v.permits <= 0 ? 0
@@ -293,7 +308,7 @@ static bool cap(takt_ledger *ledger, int64_t now_us, int at, int64_t *parked_us)
 
     if (takt_inner_cap(ledger, now_us, place, 0) || suits_turn(ledger, now_us, at))
         return true;
-    due_us = takt_inner_due(ledger, from_us, takt_amounts_of(place->need, place->first));
+    due_us = takt_inner_due(ledger, from_us, first_of(ledger, place));
     again_us = due_us == TAKT_NEVER ? now_us + TAKT_KEEPALIVE_US
                                     : takt_max(due_us - ledger->numbers->lookahead_us,
                                                takt_inner_turn_from(ledger, now_us, place));
@@ -322,8 +337,6 @@ static takt_place told_of(const takt_ledger *ledger, const takt_claim *claim, ta
         one = takt_amounts_by(map, takt_amounts_of(want->cost, want->more));
         told.wanting += want->count * one.of[TAKT_UNIT_TOKENS];
         told.waiting += want->count;
-        if (told.need == 0)
-            told.first = want->more;
         if (units > TAKT_UNIT_MORE) {
             add_more(&told.more, &one, want->count, units);
             add_more(&told.needs, &one, told.need == 0, units);
@@ -346,6 +359,20 @@ static void tell(const takt_ledger *ledger, const takt_claim *claim, takt_unit_m
     }
     for (int i = 0; i < TAKT_PRIORITIES; i++)
         told[i] = told_of(ledger, claim, map, units, i, i == last ? takt_max(unlisted, 0) : 0);
+}
+
+/* Notes the first waiters' amounts. */
+static void note_first(takt_ledger *ledger, const takt_claim *claim)
+{
+    unsigned noted = 0;
+
+    for (int i = 0; i < claim->want_count; i++) {
+        const takt_want *want = &claim->wants[i];
+        if ((noted & 1U << want->priority) != 0 || !can_ever_be_given(ledger, want))
+            continue;
+        noted |= 1U << want->priority;
+        ledger->stated[want->priority].first = want->more;
+    }
 }
 
 /* The worker stands in the lines of its inner ledgers, with what it wants of each.
@@ -380,6 +407,8 @@ static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim
 {
     takt_place told[TAKT_PRIORITIES];
 
+    if (has_more(ledger))
+        note_first(ledger, claim);
     if (ledger->inner_count > 0)
         award->unlisted = !stand_inside(ledger, now_us, claim);
     tell(ledger, claim, (takt_unit_map){{0}}, takt_view_units(ledger), told);
@@ -428,7 +457,7 @@ static int64_t put_off_until(const takt_ledger *ledger, int64_t now_us, const ta
 {
     int64_t from_us = takt_max(now_us, ledger->blocked_until_us);
     int64_t lookahead_us = ledger->numbers->lookahead_us;
-    takt_amounts one = takt_amounts_of(place->need, place->first);
+    takt_amounts one = first_of(ledger, place);
     int64_t due_us = takt_inner_due(ledger, from_us, one);
 
     if (due_us == TAKT_NEVER)

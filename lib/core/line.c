@@ -114,12 +114,11 @@ int takt_line_restate(takt_ledger *ledger, int64_t now_us, const takt_place *tol
     place->seq = told->seq;
     place->came = place->turn;
     place->accepted = place->waiting;
-    place->wanting = place->stated = told->wanting;
+    place->wanting = ledger->stated[told->priority].tokens = told->wanting;
     place->waiting = told->waiting;
     place->need = told->need;
-    place->more = place->stated_more = told->more;
+    place->more = ledger->stated[told->priority].more = told->more;
     place->needs = told->needs;
-    place->first = told->first;
     place->held_back = 0;
     place->again_at_us = now_us;
     place->expires_at_us = now_us + TAKT_SILENT_US;

@@ -28,14 +28,17 @@ static const takt_limit *in_force(const takt_counter *counter, int level)
                : takt_policy_renewed(policy, own, counter->said.keys[level]);
 }
 
-/* The limits in force; those that the programs say if one claim cannot decide about the others. */
+/* The limits in force; those that the programs say if one claim cannot decide about the others, or
+ * nobody could tell the programs in which way their waiters leave. */
 static takt_chain chain_of(const takt_counter *counter)
 {
     takt_chain chain = counter->said;
 
     for (int level = 0; level < chain.count; level++)
         chain.limits[level] = in_force(counter, level);
-    return chain.count > 1 && !takt_chain_is_nested(&chain) ? counter->said : chain;
+    return chain.count == 1 || (takt_chain_is_nested(&chain) && takt_chain_drops_alike(&chain))
+               ? chain
+               : counter->said;
 }
 
 static int32_t weight_of(const takt_counter *counter)

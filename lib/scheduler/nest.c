@@ -36,9 +36,25 @@ static bool takes_cost_alone(const takt_chain *chain)
     return true;
 }
 
+bool takt_chain_drops_alike(const takt_chain *chain)
+{
+    const takt_numbers *first = NULL;
+
+    for (int i = 0; i < chain->count; i++) {
+        const takt_numbers *numbers = &chain->limits[i]->numbers;
+        if (numbers->max_waiting == 0)
+            continue;
+        if (first && numbers->when_full != first->when_full)
+            return false;
+        first = numbers;
+    }
+    return true;
+}
+
 bool takt_nest_suits(const takt_scheduler *scheduler, const takt_chain *chain)
 {
-    return takt_chain_is_nested(chain) && (!scheduler->relayed || takes_cost_alone(chain));
+    return takt_chain_is_nested(chain) &&
+           (!scheduler->relayed || (takes_cost_alone(chain) && takt_chain_drops_alike(chain)));
 }
 
 bool takt_chain_is_nested(const takt_chain *chain)

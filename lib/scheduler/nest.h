@@ -46,8 +46,12 @@ bool takt_chain_take(const takt_chain *chain, takt_permit *permit);
  * their units can be numbered. */
 bool takt_chain_is_nested(const takt_chain *chain);
 
-/* Whether work of that chain is nested here.  A program behind an agent passes limits that count
- * different units one after the other: no message to the agent says which these are. */
+/* Whether all levels that bound their waiters have the same when_full. */
+bool takt_chain_drops_alike(const takt_chain *chain);
+
+/* Whether work of that chain is nested here.  A program behind an agent passes limits one after the
+ * other if they count different units or differ in when_full: no message to the agent says which
+ * units these are, and none to the program in which way a waiter leaves. */
 bool takt_nest_suits(const takt_scheduler *scheduler, const takt_chain *chain);
 
 /* Slots of work in the units of one of its levels, which has those numbers; of the outermost one
