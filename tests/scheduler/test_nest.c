@@ -288,6 +288,20 @@ Test(nest, a_program_behind_an_agent_passes_different_units_one_by_one)
     cr_expect(takt_nest_suits(&s, &chain));
 }
 
+Test(nest, a_program_behind_an_agent_passes_levels_that_drop_differently_one_by_one)
+{
+    takt_chain chain = chain_of(&domain, (const char *const[]){"d", "mx"});
+
+    s.relayed = true;
+    domain.numbers.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
+    domain.numbers.max_waiting = 3;
+    cr_expect(takt_nest_suits(&s, &chain), "the server has no bound");
+    server.numbers.max_waiting = 3;
+    cr_expect_not(takt_nest_suits(&s, &chain));
+    s.relayed = false;
+    cr_expect(takt_nest_suits(&s, &chain));
+}
+
 Test(nest, an_agent_knows_no_names)
 {
     takt_chain chain = chain_of(&domain, (const char *const[]){"d", "mx"});
