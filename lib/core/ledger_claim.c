@@ -200,6 +200,7 @@ static takt_amounts serve(takt_ledger *ledger, int64_t now_us, int at, const tak
         takt_inner_served(ledger, me, &inner, claimed);
         takt_inner_count(ledger, claimed);
     }
+    given.of[TAKT_UNIT_REQUESTS] = slots; /* permits are of requests, which no rule need count */
     return given;
 }
 

@@ -158,16 +158,28 @@ static rivals rivals_of(const takt_ledger *ledger, int priority, int without)
     return all;
 }
 
-/* The tokens of a lookahead, or the room if that is more. */
-static int64_t lookahead_tokens(const takt_ledger *ledger, int64_t now_us)
+/* The unit of prices and tags: the first that a rule counts. Permits alone are of requests. */
+static int priced_unit(const takt_ledger *ledger)
 {
     const takt_numbers *numbers = ledger->numbers;
+    int unit = numbers->rule_count > 0 ? TAKT_UNITS : TAKT_UNIT_REQUESTS;
+
+    for (int i = 0; i < numbers->rule_count; i++)
+        unit = (int)takt_min(unit, numbers->rules[i].unit);
+    return unit;
+}
+
+/* What a lookahead has of the priced unit, or the room if that is more. */
+static int64_t lookahead_priced(const takt_ledger *ledger, int64_t now_us)
+{
+    const takt_numbers *numbers = ledger->numbers;
+    int unit = priced_unit(ledger);
     takt_amounts room =
         takt_numbers_room(numbers, &ledger->state, takt_max(now_us, ledger->blocked_until_us),
                           now_us + numbers->lookahead_us);
     takt_amounts through = takt_numbers_throughput(numbers, &ledger->state, numbers->lookahead_us);
 
-    return takt_max(room.of[TAKT_UNIT_TOKENS], through.of[TAKT_UNIT_TOKENS]);
+    return takt_max(room.of[unit], through.of[unit]);
 }
 
 /* A tenant claims. One that has no waiters saves nothing: its tag is not lower than the lowest of
@@ -181,7 +193,7 @@ static void come(takt_ledger *ledger, int64_t now_us, int index, int64_t weight)
     tenant->weight = weight;
     if (others.weights == 0 || tenant->places == 0)
         return;
-    turn = lookahead_tokens(ledger, now_us) / (others.weights + weight) + 1;
+    turn = lookahead_priced(ledger, now_us) / (others.weights + weight) + 1;
     tenant->tag =
         takt_max(tenant->tag, others.highest - TAKT_TENANT_TURNS * turn * TAKT_TENANT_STEP);
 }
@@ -297,27 +309,27 @@ static void gather(takt_ledger *ledger, int at)
         move_up(ledger, index, behind);
 }
 
-/* The tokens that the rules give in the time in which they give all that. */
-static int64_t price_of(const takt_ledger *ledger, takt_amounts given)
+/* What the rules give of the priced unit in the time in which they give all that. */
+static int64_t price_of(const takt_ledger *ledger, takt_amounts amounts)
 {
-    int64_t tokens = given.of[TAKT_UNIT_TOKENS], worth_us;
+    int unit = priced_unit(ledger);
+    int64_t worth_us;
 
-    if (!takt_numbers_count_more(ledger->numbers) || tokens == 0)
-        return tokens;
-    worth_us = takt_numbers_worth(ledger->numbers, &ledger->state, given);
-    return takt_max(
-        takt_numbers_throughput(ledger->numbers, &ledger->state, worth_us).of[TAKT_UNIT_TOKENS],
-        tokens);
+    if (takt_numbers_units(ledger->numbers) == 1)
+        return amounts.of[unit];
+    worth_us = takt_numbers_worth(ledger->numbers, &ledger->state, amounts);
+    return takt_max(takt_numbers_throughput(ledger->numbers, &ledger->state, worth_us).of[unit],
+                    amounts.of[unit]);
 }
 
 void takt_tenants_charge(takt_ledger *ledger, int at, takt_amounts given)
 {
     takt_tenant *tenant = tenant_of(ledger, at);
-    int64_t tokens = price_of(ledger, given);
+    int64_t price = price_of(ledger, given);
 
     tenant->tag =
-        takt_min(tenant->tag + tokens * TAKT_TENANT_STEP / tenant->weight, TAKT_EXACT_MAX / 2);
-    if (tokens > 0)
+        takt_min(tenant->tag + price * TAKT_TENANT_STEP / tenant->weight, TAKT_EXACT_MAX / 2);
+    if (price > 0)
         gather(ledger, at);
 }
 
@@ -328,28 +340,29 @@ static int64_t step_of(const takt_tenant *tenant, int64_t tokens)
 }
 
 void takt_tenants_correct(takt_ledger *ledger, int64_t now_us, const char *name, int priority,
-                          int64_t weight, int64_t tokens)
+                          int64_t weight, takt_amounts taken, takt_amounts used)
 {
+    int64_t more = price_of(ledger, used) - price_of(ledger, taken);
     char text[TAKT_TENANT_TEXT_MAX + 1];
     takt_tenant *tenant;
     int index;
 
-    if (ledger->tenant_count == 0 || tokens == 0)
+    if (ledger->tenant_count == 0 || more == 0)
         return;
     takt_tenant_write(name, text);
     index = find(ledger, priority, text);
     if (index == ledger->tenant_count) {
-        if (tokens < 0 || index == TAKT_TENANTS_MAX || index == ledger->tenant_capacity)
+        if (more < 0 || index == TAKT_TENANTS_MAX || index == ledger->tenant_capacity)
             return;
         index = add(ledger, now_us, priority, text);
         ledger->tenants[index].weight = takt_min(takt_max(weight, 1), TAKT_TENANT_WEIGHT_MAX);
     }
     tenant = &ledger->tenants[index];
     takt_tenants_count(ledger);
-    if (tokens > 0)
-        tenant->tag = takt_min(tenant->tag + step_of(tenant, tokens), TAKT_EXACT_MAX / 2);
+    if (more > 0)
+        tenant->tag = takt_min(tenant->tag + step_of(tenant, more), TAKT_EXACT_MAX / 2);
     else
-        tenant->tag -= step_of(tenant, -tokens);
+        tenant->tag -= step_of(tenant, -more);
     if (tenant->places == 0)
         tenant->tag = takt_max(tenant->tag, 0);
     takt_tenants_settle(ledger);

@@ -3,9 +3,9 @@
  *
  * A worker that has work of several tenants claims for each of them as a worker of its own, under a
  * number that is made of its own and the tenant's name.  So places, holders and awards are as in
- * any ledger.  A place also names its tenant, and the tenants of a priority take turns.  Tokens
- * given add to a tenant's tag, divided by its weight; first goes the one whose tag is the lowest
- * after its turn (start-time fair queueing, by turns).  The places of a tenant take turns as
+ * any ledger.  A place also names its tenant, and the tenants of a priority take turns.  What
+ * is given adds to a tenant's tag, divided by its weight; first goes the one whose tag is the
+ * lowest after its turn (start-time fair queueing, by turns).  The places of a tenant take turns as
  * workers do without tenants.
  *
  * Only differences of tags count, so the lowest tag of a priority is always 0.  A tenant that
@@ -19,7 +19,7 @@
 
 #include "core/ledger.h"
 
-/* What a token adds to the tag of a tenant of weight 1. */
+/* What one of the priced unit adds to the tag of a tenant of weight 1. */
 #define TAKT_TENANT_STEP (INT64_C(1) << 20)
 
 /* A tenant of which others were given much more has not used its turns: what it may catch up with
@@ -44,15 +44,16 @@ bool takt_tenants_join(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
 /* Call after the claim's places are in line: these name their tenant. */
 void takt_tenants_assign(takt_ledger *ledger, const takt_claim *claim, const char *tenant);
 
-/* Counts what was given to a place, in tokens; where rules count further units, in the tokens that
- * are given in the time in which its scarcest unit is. */
+/* Counts what was given to a place, in the first unit that a rule counts, or in requests if there
+ * is no rule; where rules count several units, in how much of the first is given in the time in
+ * which its scarcest one is. */
 void takt_tenants_charge(takt_ledger *ledger, int at, takt_amounts given);
 
-/* Work of a tenant has used so many tokens more than it was charged for, or less (below 0), at most
- * TAKT_SETTLED_MAX of them.  While nobody waits this has no effect.  A tenant that does not wait
+/* Work of a tenant has used more than it took, or less.  The difference is counted as charges are,
+ * up to TAKT_SETTLED_MAX.  While nobody waits this has no effect.  A tenant that does not wait
  * owes, but saves nothing.  What it owes is paid up to TAKT_TENANT_TURNS. */
 void takt_tenants_correct(takt_ledger *ledger, int64_t now_us, const char *name, int priority,
-                          int64_t weight, int64_t tokens);
+                          int64_t weight, takt_amounts taken, takt_amounts used);
 
 /* Drops tenants that neither wait nor were given more than others, and lowers the tags.  Call when
  * places have gone. */

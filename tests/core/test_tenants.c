@@ -218,6 +218,14 @@ Test(tenants, people_see_each_once)
 
 /* ---- work that has used more or less --------------------------------------------------------- */
 
+/* Work has used so many tokens more than it took, or less. */
+static void correct(const char *name, int priority, int64_t weight, int64_t tokens)
+{
+    takt_amounts had = {{takt_max(-tokens, 0), 1}}, used = {{takt_max(tokens, 0), 1}};
+
+    takt_tenants_correct(&b.ledger, NOW, name, priority, weight, had, used);
+}
+
 Test(tenants, one_pays_for_what_its_work_has_used)
 {
     static const struct {
@@ -239,27 +247,64 @@ Test(tenants, one_pays_for_what_its_work_has_used)
     say_of(0, 2, "b", 1, 5, 100);
     b.tenants[0].tag = b.tenants[1].tag = 0;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        takt_tenants_correct(&b.ledger, NOW, rows[i].name, rows[i].priority, 1, rows[i].tokens);
+        correct(rows[i].name, rows[i].priority, 1, rows[i].tokens);
         cr_expect_eq(tenant_of("a", 5)->tag, rows[i].a * TAKT_TENANT_STEP, "row %zu", i);
         cr_expect_eq(tenant_of("b", 5)->tag, rows[i].b * TAKT_TENANT_STEP, "row %zu", i);
         cr_expect_eq(tenant_of("c", 5) ? tenant_of("c", 5)->tag / TAKT_TENANT_STEP : -1, rows[i].c,
                      "row %zu", i);
         cr_expect_null(tenant_of("a", 4));
     }
-    takt_tenants_correct(&b.ledger, NOW, "c", 5, 4, 8);
+    correct("c", 5, 4, 8);
     cr_expect_eq(tenant_of("c", 5)->tag, 2 * TAKT_TENANT_STEP, "by its weight");
     for (int i = 0; i < 9; i++)
-        takt_tenants_correct(&b.ledger, NOW, "a", 5, 1, TAKT_SETTLED_MAX);
+        correct("a", 5, 1, TAKT_SETTLED_MAX);
     cr_expect_leq(tenant_of("a", 5)->tag, TAKT_EXACT_MAX / 2, "what a text can hold");
     for (int i = 0; i < 9; i++)
-        takt_tenants_correct(&b.ledger, NOW, "b", 5, 1, -TAKT_SETTLED_MAX);
+        correct("b", 5, 1, -TAKT_SETTLED_MAX);
     cr_expect_leq(tenant_of("a", 5)->tag, TAKT_EXACT_MAX / 2);
 }
 
 Test(tenants, nobody_owes_while_nobody_waits)
 {
-    takt_tenants_correct(&b.ledger, NOW, "a", 5, 1, 100);
+    correct("a", 5, 1, 100);
     cr_assert_eq(b.ledger.tenant_count, 0);
+}
+
+/* The tag of one that took the first amounts and has used the second, in the priced unit. */
+static int64_t corrected(takt_amounts had, takt_amounts used)
+{
+    say_of(0, 1, "a", 1, 5, 100);
+    say_of(0, 2, "b", 1, 5, 100);
+    b.tenants[0].tag = b.tenants[1].tag = 0;
+    takt_tenants_correct(&b.ledger, NOW, "a", 5, 1, had, used);
+    return tenant_of("a", 5)->tag / TAKT_TENANT_STEP;
+}
+
+Test(tenants, one_pays_for_the_unit_that_is_scarce)
+{
+    takt_numbers both = limit_of(100, SECOND, 1);
+
+    both.rules[1] = both.rules[0]; /* a request takes as long as 10 tokens */
+    both.rules[1].limit = 10;
+    both.rules[1].unit = TAKT_UNIT_REQUESTS;
+    both.rule_count = 2;
+    cr_assert_eq(takt_rule_prepare(&both.rules[1], NULL), 0);
+    open_book(&b, both);
+    cr_expect_eq(corrected((takt_amounts){{5, 1}}, (takt_amounts){{9, 1}}), 0);
+    open_book(&b, both);
+    cr_expect_eq(corrected((takt_amounts){{5, 1}}, (takt_amounts){{30, 1}}), 20);
+    open_book(&b, both);
+    cr_expect_eq(corrected((takt_amounts){{0, 0}}, (takt_amounts){{5, 1}}), 10);
+    both.rules[0] = both.rules[1];
+    both.rule_count = 1;
+    open_book(&b, both);
+    cr_expect_eq(corrected((takt_amounts){{5, 1}}, (takt_amounts){{900, 1}}), 0, "requests alone");
+    open_book(&b, both);
+    cr_expect_eq(corrected((takt_amounts){{0, 0}}, (takt_amounts){{900, 2}}), 2);
+    open_book(&b, (takt_numbers){.lookahead_us = TAKT_LOOKAHEAD_US,
+                                 .concurrency = 2,
+                                 .lease_us = TAKT_LEASE_US});
+    cr_expect_eq(corrected((takt_amounts){{0, 0}}, (takt_amounts){{900, 2}}), 2, "permits");
 }
 
 /* ---- permits --------------------------------------------------------------------------------- */

@@ -312,6 +312,23 @@ static void teams(int64_t delay_us, uint64_t seed)
     close_keys();
 }
 
+/* The outer limit counts requests alone, of which each key gets as many, whatever each takes of a
+ * unit that is not scarce. */
+static void requests(int64_t delay_us, uint64_t seed)
+{
+    begin_limit(&outer, "organisation");
+    add_rule(&outer, NULL, 100, 100);
+    begin_limit(&inner, "team");
+    add_rule(&inner, "input", 1000000, 1000000);
+    for (int i = 0; i < 4; i++)
+        take(i, i % 2 ? 6000 : 1, 1, 1);
+    open_keys(2, 4, delay_us, seed);
+    for (int i = 0; i < 4; i++)
+        come(i / 2, i);
+    check(BEGIN_US + 5 * SECOND_US, 900, 2);
+    close_keys();
+}
+
 /* Messages are lost and repeated, a worker stops for a while, one dies, and blocks come. */
 static void storm(int workers, uint64_t *random)
 {
@@ -380,16 +397,20 @@ static void any_units(uint64_t seed)
 
 void nested_units_run(uint64_t seed)
 {
-    if (seed / 5 % 8 == 0)
+    if (seed / 5 % 8 == 0) {
         teams((int64_t)(seed % 7) * 800, seed);
-    else
+        requests((int64_t)(seed % 7) * 800, seed);
+    } else {
         any_units(seed);
+    }
 }
 
 void nested_units_run_figures(void)
 {
     static const int64_t delays_us[] = {0, 500, 5000};
 
-    for (size_t i = 0; i < sizeof delays_us / sizeof *delays_us; i++)
+    for (size_t i = 0; i < sizeof delays_us / sizeof *delays_us; i++) {
         teams(delays_us[i], i + 1);
+        requests(delays_us[i], i + 1);
+    }
 }

@@ -13,7 +13,7 @@
 /* Some workers, keys and amounts at random, with lost and repeated messages, blocks and crashes. */
 void nested_units_run(uint64_t seed);
 
-/* Teams with input and output tokens inside an organisation's. */
+/* Teams with input and output tokens inside an organisation's, and inside one of requests alone. */
 void nested_units_run_figures(void);
 
 #endif

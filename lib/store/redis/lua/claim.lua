@@ -380,13 +380,13 @@ claim = {
         if claim.inner then
             claim.inner.served(claim, priority, slots)
         end
-        return given, others
+        return given, others, slots
     end,
 
-    -- What was given of units other than tokens.
-    parts_of = function(others)
-        local parts = {}
-        for unit, view in pairs(others) do
+    -- What was given of units other than tokens: of requests in any case.
+    parts_of = function(others, slots)
+        local parts = { [0] = slots }
+        for unit, view in pairs(others or {}) do
             parts[unit] = view.given
         end
         return parts
@@ -423,9 +423,9 @@ claim = {
                 if foremost then
                     claim.news, foremost = offers.ask(priority, own[priority]), false
                 end
-                local given, others = claim.serve(priority)
+                local given, others, slots = claim.serve(priority)
                 if line and line.charge then
-                    line.charge(own, own[priority], given, others and claim.parts_of(others))
+                    line.charge(own, own[priority], given, claim.parts_of(others, slots))
                 end
                 if own[priority].waiting > 0 and given > 0 and own[priority].left == 0 then
                     claim.end_turn(priority, own[priority])

@@ -409,7 +409,7 @@ if inner_keys then
                 place.waiting, place.need, place.needs = served.waiting, need, needs
                 place.accepted = math.max(place.accepted - slots, 0)
                 local used = math.ceil(given / turn.usable)
-                local parts = needs and { [0] = slots }
+                local parts = { [0] = slots }
                 for unit in ipairs(needs or {}) do
                     local part = inner.given[inner.place_of(level, unit)]
                     place.more[unit] = math.max(place.more[unit] - part, 0)

@@ -47,7 +47,16 @@ return run(function()
     tidy_rules()
     if tenants and tenants.list[1] and ARGV[11] then
         local weight, priority, name = ARGV[11]:match('^(%d+),(%d),(.*)$')
-        tenants.correct(tonumber(priority), name, tonumber(weight), actual - cost)
+        -- as correct_tenant() of store/run.c
+        local had, spent = {}, {}
+        for unit = 0, TAKT_MORE_MAX do
+            had[unit], spent[unit] = amounts(unit)
+        end
+        if requests == 0 then
+            had[0], spent[0] = 1, 1
+        end
+        local more = tenants.price_of(actual, spent) - tenants.price_of(cost, had)
+        tenants.correct(tonumber(priority), name, tonumber(weight), more)
     end
     local reply = standing(0)
     keep()

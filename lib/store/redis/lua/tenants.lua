@@ -228,8 +228,10 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             local weights, highest = tenants.rivals(one.priority, one)
             one.weight = tenants.weight
             if weights > 0 and one.places > 0 then
-                local room = limit.room(math.max(ledger.now, ledger.blocked), ledger.now + limit.lookahead)
-                local total = math.max(room, (limit.throughput(limit.lookahead)))
+                local room, rooms = limit.room(math.max(ledger.now, ledger.blocked), ledger.now + limit.lookahead)
+                local through, throughs = limit.throughput(limit.lookahead)
+                local unit = limit.units and tenants.priced_unit()
+                local total = unit and math.max(rooms[unit], throughs[unit]) or math.max(room, through)
                 local turn = math.floor(total / (weights + tenants.weight)) + 1
                 one.tag = math.max(one.tag, highest - TAKT_TENANT_TURNS * turn * TAKT_TENANT_STEP)
             end
@@ -348,35 +350,50 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             end
         end,
 
-        -- price_of() of core/tenants.c. `others`: what was given of units other than tokens.
-        price_of = function(given, others)
-            return math.max((limit.throughput(limit.worth(given, others))), given)
+        -- priced_unit() of core/tenants.c; nil: tokens.
+        priced_unit = function()
+            local first
+            for _, one in ipairs(limit.rules) do
+                if not one.unit then
+                    return nil
+                end
+                first = math.min(one.unit, first or one.unit)
+            end
+            return first or 0
+        end,
+
+        -- price_of() of core/tenants.c. `others`: the amounts of units other than tokens, requests in any case.
+        price_of = function(tokens, others)
+            local unit = tenants.priced_unit()
+            local amount = unit and others[unit] or not unit and tokens
+            if not limit.units then
+                return amount
+            end
+            local through, throughs = limit.throughput(limit.worth(tokens, others))
+            return math.max(unit and throughs[unit] or through, amount)
         end,
 
         charge = function(own, place, given, others)
-            local one, paid = place.tenant, given
-            if limit.units and limit.units[2] and given > 0 then
-                paid = tenants.price_of(given, others)
-            end
-            one.tag = math.min(one.tag + math.floor(paid * TAKT_TENANT_STEP / one.weight), TAKT_EXACT_MAX / 2)
-            if given > 0 then
+            local one, price = place.tenant, tenants.price_of(given, others)
+            one.tag = math.min(one.tag + math.floor(price * TAKT_TENANT_STEP / one.weight), TAKT_EXACT_MAX / 2)
+            if price > 0 then
                 tenants.gather(own, place)
             end
         end,
 
         -- takt_tenants_correct.
-        correct = function(priority, name, weight, tokens)
+        correct = function(priority, name, weight, more)
             local one = tenants.find(priority, name)
-            if not one and tokens > 0 and #tenants.list < TAKT_TENANTS_MAX then
+            if not one and more > 0 and #tenants.list < TAKT_TENANTS_MAX then
                 one = tenants.add(priority, name, ledger.now)
                 one.weight = math.min(math.max(weight, 1), TAKT_TENANT_WEIGHT_MAX)
             end
-            if not one or tokens == 0 then
+            if not one or more == 0 then
                 return
             end
-            local step = math.floor(math.min(math.abs(tokens), TAKT_SETTLED_MAX) * TAKT_TENANT_STEP / one.weight)
+            local step = math.floor(math.min(math.abs(more), TAKT_SETTLED_MAX) * TAKT_TENANT_STEP / one.weight)
             tenants.count()
-            one.tag = tokens > 0 and math.min(one.tag + step, TAKT_EXACT_MAX / 2) or one.tag - step
+            one.tag = more > 0 and math.min(one.tag + step, TAKT_EXACT_MAX / 2) or one.tag - step
             one.tag = one.places == 0 and math.max(one.tag, 0) or one.tag
             tenants.settle()
         end,
