@@ -117,7 +117,7 @@ static void spread(takt_client *client, takt_queue *nested, takt_queue *const *q
     for (int i = 0; i <= count; i++) {
         const takt_inner *inner = i > 0 ? &nested->nest->inner[count - i] : NULL;
         part = takt_nest_part(&queues[i]->limit->numbers,
-                              inner ? inner->units : (takt_unit_map){{0}}, taken);
+                              inner ? inner->units : TAKT_UNIT_MAP_PLAIN, taken);
         if (i < count)
             takt_waiter_expect(&client->scheduler, queues[i], part.cost, part.more, permit);
     }

@@ -90,7 +90,7 @@ static void give_back(takt_client *client, const takt_limit *limit, const char *
 static void give_back_all(takt_client *client, const takt_queue *queue, int priority,
                           const takt_run *unused)
 {
-    takt_run part = takt_nest_part(&queue->limit->numbers, (takt_unit_map){{0}}, *unused);
+    takt_run part = takt_nest_part(&queue->limit->numbers, TAKT_UNIT_MAP_PLAIN, *unused);
 
     for (int i = 0; queue->nest && i < queue->nest->count; i++) {
         const takt_inner *inner = &queue->nest->inner[i];

@@ -116,7 +116,8 @@ static void wake(const takt_ledger *ledger, uint64_t claimer, int level, takt_aw
         wake_plain(ledger, claimer, level, award);
 }
 
-takt_amounts takt_claim_least(const takt_claim *claim, const takt_numbers *numbers)
+takt_amounts takt_claim_least(const takt_claim *claim, const takt_numbers *numbers,
+                              takt_unit_map map)
 {
     takt_amounts least = takt_amounts_of_cost(1);
     int units = takt_numbers_units(numbers);
@@ -125,6 +126,7 @@ takt_amounts takt_claim_least(const takt_claim *claim, const takt_numbers *numbe
 
     for (int i = 0; i < claim->want_count; i++) {
         takt_amounts one = takt_amounts_of(claim->wants[i].cost, claim->wants[i].more);
+        one = takt_amounts_by(map, one);
         unlisted -= claim->wants[i].count;
         if (!takt_numbers_can_give(numbers, one))
             continue;
@@ -144,8 +146,8 @@ void takt_award_end(takt_ledger *ledger, int64_t now_us, const takt_claim *claim
     for (int i = 0; i < ledger->inner_count; i++)
         if (ledger->inner[i]->tenant_count > 0) /* else the line is not read: inner_line.h */
             wake(ledger->inner[i], claim->worker, i + 1, award);
-    award->next_slot_at_us =
-        takt_max(award->next_slot_at_us,
-                 takt_inner_next(ledger, from_us, takt_claim_least(claim, ledger->numbers)));
+    award->next_slot_at_us = takt_max(
+        award->next_slot_at_us,
+        takt_inner_next(ledger, from_us, takt_claim_least(claim, ledger->numbers, ledger->units)));
     takt_line_count(ledger, &award->waiting, &award->workers);
 }

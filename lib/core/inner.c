@@ -119,9 +119,10 @@ bool takt_inner_cap(const takt_ledger *ledger, int64_t now_us, takt_place *place
     }
     place->wanting = takt_min(stated->tokens, within.of[TAKT_UNIT_TOKENS]);
     for (int unit = TAKT_UNIT_MORE; unit < TAKT_UNITS; unit++)
-        place->more.of[unit] = takt_min(stated->more.of[unit], within.of[unit]);
+        place->more.of[unit] =
+            takt_min(stated->more.of[unit], within.of[takt_unit_by(ledger->units, unit)]);
     if (others && able > 0)
-        want_first(ledger, place, first);
+        want_first(ledger, place, takt_amounts_by(ledger->units, first));
     place->held_back = place->waiting - able;
     return able > 0;
 }
@@ -158,8 +159,9 @@ static int64_t gap_at(const takt_ledger *ledger, int64_t due_us, takt_amounts on
  * it is a slot that was passed over. */
 static int64_t slot_at(const takt_ledger *ledger, int64_t due_us, takt_amounts one, bool *gap)
 {
-    int64_t at_us = takt_numbers_earliest(ledger->numbers, &ledger->state, due_us, one);
-    int64_t gap_us = gap_at(ledger, due_us, one);
+    takt_amounts own = takt_amounts_by(ledger->units, one);
+    int64_t at_us = takt_numbers_earliest(ledger->numbers, &ledger->state, due_us, own);
+    int64_t gap_us = gap_at(ledger, due_us, own);
 
     *gap = gap_us < at_us;
     return *gap ? gap_us : at_us;
@@ -176,13 +178,15 @@ int64_t takt_inner_next(const takt_ledger *ledger, int64_t from_us, takt_amounts
 /* Takes one slot from all levels. */
 static void take(takt_ledger *ledger, int64_t from_us, int64_t at_us, takt_amounts one, bool gap)
 {
+    takt_amounts own = takt_amounts_by(ledger->units, one);
+
     if (gap) {
         takt_gaps_take(ledger, at_us);
         takt_numbers_commit_beside(ledger->numbers, &ledger->state, takt_gaps_rule(ledger->numbers),
-                                   at_us, one);
+                                   at_us, own);
     } else {
         takt_gaps_pass_over(ledger, from_us, at_us);
-        takt_numbers_commit(ledger->numbers, &ledger->state, at_us, one);
+        takt_numbers_commit(ledger->numbers, &ledger->state, at_us, own);
     }
     EACH_INNER(at, ledger)
     takt_numbers_commit(at.inner->numbers, &at.inner->state, at_us,
@@ -193,7 +197,8 @@ bool takt_inner_waits(const takt_ledger *ledger, uint64_t worker, int64_t from_u
                       takt_amounts one)
 {
     return ledger->inner_count > 0 && !takt_gaps_are_kept(ledger) &&
-           takt_numbers_earliest(ledger->numbers, &ledger->state, from_us, one) < due_us &&
+           takt_numbers_earliest(ledger->numbers, &ledger->state, from_us,
+                                 takt_amounts_by(ledger->units, one)) < due_us &&
            others_want(ledger, worker);
 }
 

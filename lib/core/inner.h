@@ -19,7 +19,8 @@
  * A level with max_waiting bounds the waiters in its line: overflow.h.
  *
  * A claim states its amounts in the units of the outermost ledger, and behind these the amounts of
- * units that only inner ledgers count.  takt_ledger.units says which of them an inner ledger takes.
+ * units that only inner ledgers count.  takt_ledger.units says which of them an inner ledger takes,
+ * and how many of its units the claim states: newer numbers may count more.
  */
 #ifndef TAKT_CORE_INNER_H
 #define TAKT_CORE_INNER_H

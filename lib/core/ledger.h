@@ -150,7 +150,8 @@ typedef struct takt_award {
 
 /* The least that one of the claim's waiters takes of each unit, as far as it can ever be given; 1:
  * not all are listed. */
-takt_amounts takt_claim_least(const takt_claim *claim, const takt_numbers *numbers);
+takt_amounts takt_claim_least(const takt_claim *claim, const takt_numbers *numbers,
+                              takt_unit_map map);
 
 /* by so many numbers a place goes beyond the last turn at most */
 #define TAKT_OWED_MAX (INT64_C(1) << 40)
@@ -272,7 +273,7 @@ typedef struct takt_ledger {
     /* Of a claim with inner limits: their ledgers, the innermost first (inner.h); the caller's. */
     struct takt_ledger *const *inner;
     int inner_count;
-    takt_unit_map units; /* of an inner ledger: which of the claim's amounts its units are */
+    takt_unit_map units; /* of these and this one: which of the claim's amounts its units are */
     takt_stated stated[TAKT_PRIORITIES]; /* by the worker whose claim this is; not kept */
     takt_place *line;                    /* sorted by priority, then turn; the caller's memory */
     int line_count;

@@ -30,7 +30,7 @@ static bool can_ever_be_given(const takt_ledger *ledger, const takt_want *want)
 {
     takt_amounts one = takt_amounts_of(want->cost, want->more);
 
-    return takt_numbers_can_give(ledger->numbers, one) &&
+    return takt_numbers_can_give(ledger->numbers, takt_amounts_by(ledger->units, one)) &&
            (ledger->inner_count == 0 || takt_inner_can_give(ledger, one));
 }
 
@@ -150,6 +150,7 @@ static takt_amounts serve(takt_ledger *ledger, int64_t now_us, int at, const tak
     for (int i = 0; i < claim->want_count; i++) {
         const takt_want *want = &claim->wants[i];
         const takt_amounts one = takt_amounts_of(want->cost, want->more);
+        const takt_amounts own = takt_amounts_by(ledger->units, one);
         int64_t until_us = want->latest_us < till_us ? want->latest_us : near_us;
         int64_t count, n, handed;
         if (want->priority != me->priority || !can_ever_be_given(ledger, want))
@@ -158,7 +159,7 @@ static takt_amounts serve(takt_ledger *ledger, int64_t now_us, int at, const tak
         if (v.urgent.of[TAKT_UNIT_TOKENS] == 0 && ledger->inner_count == 0)
             handed = hand_on(ledger, from_us, want, award);
         me->wanting -= handed * want->cost;
-        count = takt_min(want->count - handed, count_within(&left, &one, units));
+        count = takt_min(want->count - handed, count_within(&left, &own, units));
         count = takt_min(count, takt_max(permits - slots, 0));
         if (ledger->inner_count > 0)
             count = takt_min(count, count_within(&inner.left, &one, TAKT_UNITS));
@@ -170,8 +171,8 @@ static takt_amounts serve(takt_ledger *ledger, int64_t now_us, int at, const tak
         slots += n;
         TAKT_EACH_UNIT(unit, units)
         {
-            left.of[unit] -= n * one.of[unit];
-            given.of[unit] += n * one.of[unit];
+            left.of[unit] -= n * own.of[unit];
+            given.of[unit] += n * own.of[unit];
         }
         TAKT_EACH_UNIT(unit, ledger->inner_count > 0 ? TAKT_UNITS : 0)
         {
@@ -184,7 +185,7 @@ static takt_amounts serve(takt_ledger *ledger, int64_t now_us, int at, const tak
             me->need = want->cost; /* first come, first served: later waiters do not overtake it */
             ledger->stated[me->priority].first = want->more;
             me->needs = (takt_amounts){{0}};
-            add_more(&me->needs, &one, 1, units);
+            add_more(&me->needs, &own, 1, units);
             break;
         }
     }
@@ -211,8 +212,9 @@ static int64_t turn_at(const takt_ledger *ledger, int64_t now_us, const takt_cla
 {
     if (v.first.of[TAKT_UNIT_TOKENS] == 0)
         return 0;
-    return takt_view_due(ledger, takt_max(now_us, ledger->blocked_until_us),
-                         takt_amounts_sum(v.first, takt_claim_least(claim, ledger->numbers)));
+    return takt_view_due(
+        ledger, takt_max(now_us, ledger->blocked_until_us),
+        takt_amounts_sum(v.first, takt_claim_least(claim, ledger->numbers, ledger->units)));
 }
 
 /* When a place that lacks a permit should claim again. A release wakes the next worker; the end of
@@ -412,7 +414,7 @@ static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim
         note_first(ledger, claim);
     if (ledger->inner_count > 0)
         award->unlisted = !stand_inside(ledger, now_us, claim);
-    tell(ledger, claim, (takt_unit_map){{0}}, takt_view_units(ledger), told);
+    tell(ledger, claim, ledger->units, takt_view_units(ledger), told);
     for (int i = 0; i < TAKT_PRIORITIES; i++)
         (void)takt_line_restate(ledger, now_us, &told[i]);
     if (ledger->tenant_count > 0)

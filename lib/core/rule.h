@@ -87,7 +87,10 @@ static inline takt_amounts takt_amounts_of_cost(int64_t cost)
  * and then of the further units, is the claim's, so many places on.  Zeros: they are the same. */
 typedef struct takt_unit_map {
     int8_t shift[TAKT_AMOUNTS_MAX];
+    int8_t units; /* so many of the level's units the claim states; 0: all */
 } takt_unit_map;
+
+#define TAKT_UNIT_MAP_PLAIN ((takt_unit_map){{0}, 0})
 
 /* The unit that the i-th amount of a request is of. */
 static inline int takt_unit_at(int i)
@@ -95,9 +98,12 @@ static inline int takt_unit_at(int i)
     return i == 0 ? TAKT_UNIT_TOKENS : TAKT_UNIT_REQUESTS + i;
 }
 
-/* The claim's unit that a level's unit is. */
+/* The claim's unit that a level's unit is.  Of one that newer numbers count, and the claim does not
+ * state, a request takes 1: that is as many as requests. */
 static inline int takt_unit_by(takt_unit_map map, int unit)
 {
+    if (map.units > 0 && unit >= map.units)
+        return TAKT_UNIT_REQUESTS;
     return unit == TAKT_UNIT_TOKENS     ? takt_unit_at(map.shift[0])
            : unit == TAKT_UNIT_REQUESTS ? TAKT_UNIT_REQUESTS
                                         : takt_unit_at(unit - 1 + map.shift[unit - 1]);
@@ -111,7 +117,7 @@ static inline bool takt_unit_map_same(takt_unit_map a, takt_unit_map b)
 /* Whether the level's amounts are those of the claim. */
 static inline bool takt_unit_map_is_plain(takt_unit_map map)
 {
-    return takt_unit_map_same(map, (takt_unit_map){{0}});
+    return memcmp(map.shift, TAKT_UNIT_MAP_PLAIN.shift, sizeof map.shift) == 0;
 }
 
 /* The places of the level's amounts among the claim's, as digits; "": they are the same. */

@@ -306,8 +306,9 @@ takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_cla
     for (int i = 0; i < claim->want_count; i++)
         queue->claims.dear |=
             claim->wants[i].cost > 1 || !takt_more_within(claim->wants[i].more, one_of_each);
-    queue->claims.least =
-        queue->claims.dear ? takt_claim_least(claim, queue->numbers) : takt_amounts_of_cost(1);
+    queue->claims.least = queue->claims.dear
+                              ? takt_claim_least(claim, queue->numbers, takt_queue_units(queue))
+                              : takt_amounts_of_cost(1);
     queue->claims.in_flight = true;
     queue->server->in_flight++;
     queue->claims.in_vain = queue->claims.woken;

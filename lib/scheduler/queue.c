@@ -53,6 +53,15 @@ void takt_queue_close(takt_queue *queue)
     free(queue->nest);
 }
 
+takt_unit_map takt_queue_units(const takt_queue *queue)
+{
+    takt_unit_map map = TAKT_UNIT_MAP_PLAIN;
+
+    if (queue->nest)
+        map.units = (int8_t)takt_numbers_units(takt_queue_stated(queue));
+    return map;
+}
+
 bool takt_queue_can_give(const takt_queue *queue, const takt_permit *permit)
 {
     takt_amounts taken = takt_amounts_of(permit->cost, permit->more);
@@ -62,7 +71,7 @@ bool takt_queue_can_give(const takt_queue *queue, const takt_permit *permit)
                                    takt_amounts_by(queue->nest->inner[i].units, taken)))
             return false;
     return queue->limit->access != TAKT_ACCESS_REFUSED &&
-           takt_numbers_can_give(queue->numbers, taken);
+           takt_numbers_can_give(queue->numbers, takt_amounts_by(takt_queue_units(queue), taken));
 }
 
 int takt_queue_next_priority(const takt_queue *queue)

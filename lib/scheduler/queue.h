@@ -190,12 +190,19 @@ typedef struct takt_queue {
 } takt_queue;
 
 /* The numbers that a queue's claims state: the policy's own, or learned ones of a higher revision.
- * Learned numbers of the same revision are used only as long as their own workers state them. */
+ * Learned numbers of the same revision are used only as long as their own workers state them, and
+ * so are those that count units where nested work has amounts of units of inner limits. */
 static inline const takt_numbers *takt_queue_stated(const takt_queue *queue)
 {
-    return queue->numbers->revision > queue->limit->numbers.revision ? queue->numbers
-                                                                     : &queue->limit->numbers;
+    const takt_numbers *own = &queue->limit->numbers, *used = queue->numbers;
+
+    if (queue->nest && takt_numbers_units(used) > takt_numbers_units(own))
+        return own;
+    return used->revision > own->revision ? used : own;
 }
+
+/* Which of its waiters' amounts are those of the outermost limit. */
+takt_unit_map takt_queue_units(const takt_queue *queue);
 
 /* Whether a waiter can ever get its slot: the key's work is not refused, and no rule gives less. */
 bool takt_queue_can_give(const takt_queue *queue, const takt_permit *permit);

@@ -245,17 +245,20 @@ takt_queue *takt_registry_queue(takt_scheduler *scheduler, const takt_limit *lim
 
 /* ---- nested work ----------------------------------------------------------------------------- */
 
-/* Work whose amounts mean different units waits in different queues: with a new policy. */
+/* Work whose amounts mean different units waits in different queues: with a new policy.  Where all
+ * levels have the amounts of the claim, nothing is added. */
 static size_t add_units(char *id, size_t size, const takt_chain *chain)
 {
     takt_chain_units units;
     char text[TAKT_AMOUNTS_MAX + 1];
+    bool plain = true;
 
     (void)takt_chain_number(chain, &units); /* it suits */
-    for (int i = 0; i + 1 < chain->count; i++) {
+    for (int i = 0; i + 1 < chain->count; i++)
+        plain = plain && takt_unit_map_is_plain(units.maps[i]);
+    for (int i = 0; !plain && i + 1 < chain->count; i++) {
         takt_unit_map_write(units.maps[i], text);
-        if (text[0])
-            size = add_part(id, size, text);
+        size = add_part(id, size, text);
     }
     return size;
 }

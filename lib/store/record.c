@@ -220,12 +220,16 @@ void takt_record_run_nested(takt_record_scratch *scratch, takt_record_part *part
         call->status = TAKT_E_NOMEM;
         return;
     }
-    for (int i = 0; i < call->inner_count; i++)
+    for (int i = 0; i < call->inner_count; i++) {
         (inner[i] = &scratch->inner[i].ledger)->units = call->inner[i].units;
+        inner[i]->units.units = (int8_t)takt_numbers_units(call->inner[i].numbers);
+    }
+    scratch->ledger.units.units = (int8_t)takt_numbers_units(call->numbers);
     scratch->ledger.inner = inner;
     scratch->ledger.inner_count = call->inner_count;
     takt_store_run(&scratch->ledger, now_us, call);
     scratch->ledger.inner_count = 0;
+    scratch->ledger.units = TAKT_UNIT_MAP_PLAIN;
     if (is_void(scratch, parts, now_us, call))
         return;
     for (int i = 0; i <= call->inner_count; i++)

@@ -261,6 +261,22 @@ Test(nest, a_unit_with_other_defaults_is_another_one)
     cr_expect_eq(units.maps[0].shift[0], 1);
 }
 
+Test(nest, newer_numbers_do_not_count_the_units_of_inner_limits)
+{
+    takt_queue *queue = add("d", 0);
+    takt_permit permit = {.cost = 1, .more = {{4000}}};
+    takt_limit newer = server;
+
+    count_units(&newer, "input", "images");
+    newer.numbers.revision = 1;
+    queue->numbers = &newer.numbers;
+    cr_expect(takt_queue_can_give(queue, &permit));
+    cr_expect_eq(takt_queue_stated(queue), &server.numbers, "or the ledger would count images");
+    permit.cost = 4000;
+    cr_expect_not(takt_queue_can_give(queue, &permit));
+    queue->numbers = &server.numbers;
+}
+
 Test(nest, five_units_are_too_many)
 {
     takt_chain chain = chain_of(&user, (const char *const[]){"u", "d", "mx"});

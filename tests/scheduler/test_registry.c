@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/limits.h"
+#include "scheduler/nest.h"
 #include "scheduler/registry.h"
 
 static takt_scheduler scheduler;
@@ -96,4 +97,29 @@ Test(registry, wakes_the_earliest_first)
     for (int i = 0; i < 3; i++)
         takt_registry_pass_at(&scheduler, queues[i], TAKT_NEVER);
     cr_assert_eq(takt_scheduler_pass_at(&scheduler), TAKT_NEVER);
+}
+
+/* A policy that was read again may give another level the unit that is not the outermost one's. */
+Test(registry, work_whose_levels_count_other_units_waits_apart)
+{
+    takt_limit levels[3] = {limit, limit, limit};
+    takt_chain chain = {.count = 3};
+    takt_queue *alike, *inmost, *middle;
+
+    for (int i = 0; i < 3; i++) {
+        levels[i].name[0] = (char)('a' + i);
+        chain.limits[i] = &levels[i];
+        chain.keys[i] = "k";
+        chain.costs[i] = 1;
+    }
+    alike = takt_registry_nested(&scheduler, &chain, NULL, 1);
+    strcpy(levels[0].unit, "images");
+    inmost = takt_registry_nested(&scheduler, &chain, NULL, 1);
+    strcpy(levels[0].unit, levels[1].unit);
+    strcpy(levels[1].unit, "images");
+    middle = takt_registry_nested(&scheduler, &chain, NULL, 1);
+    cr_assert_neq(inmost, alike);
+    cr_assert_neq(middle, alike);
+    cr_assert_neq(middle, inmost);
+    cr_assert_eq(takt_registry_nested(&scheduler, &chain, NULL, 1), middle);
 }

@@ -59,8 +59,8 @@ CONTRACT(keeps_the_rules_of_inner_limits)
     takt_limit domain = rig_limit("domain", 20, RIG_DAY, 5);
     takt_limit mailbox = rig_limit("mailbox", 20, RIG_DAY, 1);
     static const int64_t slots[] = {3, 2, 0};
-    takt_store_inner inner[] = {{&mailbox, &mailbox.numbers, "a@b", {{0}}},
-                                {&domain, &domain.numbers, "b", {{0}}}};
+    takt_store_inner inner[] = {{&mailbox, &mailbox.numbers, "a@b", TAKT_UNIT_MAP_PLAIN},
+                                {&domain, &domain.numbers, "b", TAKT_UNIT_MAP_PLAIN}};
     struct place at;
     struct rig rig;
     struct rig_call call;

@@ -139,7 +139,7 @@ Test(record, that_cannot_be_read_is_written_anew)
 Test(record, of_an_inner_limit_that_cannot_be_read_is_written_anew)
 {
     takt_limit outer = rig_limit("a", 100, 1000000, 1), limit = rig_limit("b", 2, 1000000, 1);
-    takt_store_inner inner[] = {{&limit, &limit.numbers, "k", {{0}}}};
+    takt_store_inner inner[] = {{&limit, &limit.numbers, "k", TAKT_UNIT_MAP_PLAIN}};
     takt_record_part parts[2] = {{0}, {.text = "nonsense", .size = 8}};
     takt_record_scratch scratch = {0};
     struct rig_call call;
@@ -160,4 +160,70 @@ Test(record, of_an_inner_limit_that_cannot_be_read_is_written_anew)
     cr_expect(call.award.parked);
     cr_expect_eq(call.award.blocked_until_us, 6000000 + limit.numbers.lookahead_us);
     takt_record_scratch_free(&scratch);
+}
+
+/* A limit of many tokens and, from the second policy on, of 3 images a minute as well. */
+static takt_limit counting(const char *name, int64_t revision, takt_unit images)
+{
+    takt_limit limit = rig_limit(name, 1000000, 1000000, 1000000);
+
+    limit.numbers.revision = revision;
+    if (images > 0) {
+        limit.numbers.rules[1] = rig_limit(name, 3, 60000000, 3).numbers.rules[0];
+        limit.numbers.rules[1].unit = images;
+        limit.numbers.rule_count = 2;
+    }
+    return limit;
+}
+
+/* Four waiters that take 100 tokens and 4000 of a second unit claim from two ledgers, one of which
+ * has newer numbers that count images, and has given one.  Returns how many start. */
+static int64_t claim_with_newer(const takt_limit *outer, const takt_limit *limit,
+                                const takt_limit *newer, int level)
+{
+    const int64_t now_us = 1700000000000000;
+    takt_store_inner inner[] = {{limit, &limit->numbers, "k", TAKT_UNIT_MAP_PLAIN}};
+    takt_record_part parts[2] = {{0}, {0}};
+    takt_record_scratch scratch = {0};
+    takt_record_change change;
+    struct rig_call call;
+    char kept[1000];
+    int64_t count = 0;
+
+    rig_call_init(&call, TAKT_OP_TRY, newer, "");
+    takt_record_run(&scratch, NULL, 0, now_us, &call.call, &change);
+    cr_assert_eq((int)change.what, TAKT_RECORD_PUT);
+    cr_assert_leq(change.size, sizeof kept);
+    memcpy(kept, change.text, change.size);
+    parts[level] = (takt_record_part){.text = kept, .size = change.size};
+    rig_call_init(&call, TAKT_OP_CLAIM, outer, "");
+    call.claim.worker = 1;
+    call.claim.seq = 1;
+    call.claim.want_count = 1;
+    call.claim.waiting = 4;
+    call.claim.tenant = "k";
+    call.claim.wants[0] = (takt_want){4, TAKT_NEVER, 100, TAKT_PRIORITY_DEFAULT, {{4000}}};
+    call.call.inner = inner;
+    call.call.inner_count = 1;
+    takt_record_run_nested(&scratch, parts, now_us, &call.call);
+    for (int i = 0; i < call.award.run_count; i++) {
+        count += call.award.runs[i].count;
+        cr_expect_eq(call.award.runs[i].more.of[0], 4000);
+    }
+    takt_record_scratch_free(&scratch);
+    return count;
+}
+
+/* What a claim states of units of another level is not taken for them: a request takes 1. */
+Test(record, newer_numbers_count_one_of_a_unit_that_a_claim_does_not_state)
+{
+    takt_limit outer = counting("a", 0, 0), newer = counting("a", 1, TAKT_UNIT_MORE);
+    takt_limit two = counting("b", 0, TAKT_UNIT_MORE), one = counting("b", 0, 0);
+    takt_limit newer_inside = counting("b", 1, TAKT_UNIT_MORE);
+
+    two.numbers.rules[1] = rig_limit("b", 1000000, 1000000, 1000000).numbers.rules[0];
+    two.numbers.rules[1].unit = TAKT_UNIT_MORE;
+    cr_expect_eq(claim_with_newer(&outer, &two, &newer, 0), 2, "output is not the outer images");
+    strcpy(two.name, "a");
+    cr_expect_eq(claim_with_newer(&two, &one, &newer_inside, 1), 2, "nor the inner ones");
 }

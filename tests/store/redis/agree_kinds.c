@@ -707,6 +707,15 @@ static bool wants_more(const char *text)
     return place && strchr(place, '/');
 }
 
+/* Whether a ledger counts a further unit that numbers do not. */
+static bool counts_beyond(const char *ledger, const takt_numbers *numbers)
+{
+    for (const char *at = strchr(ledger, '&'); at; at = strchr(at + 1, '&'))
+        if (at[1] - '0' >= takt_numbers_units(numbers))
+            return true;
+    return false;
+}
+
 static void count_inner(const agree_outcome *ran)
 {
     const agree_step *step = &ran->step;
@@ -754,6 +763,10 @@ static void count_inner(const agree_outcome *ran)
     count("inner ledgers with a line", line);
     count("inner ledgers of newer numbers",
           nested && has(ran->inner[0], ";r") && step->inner[0].numbers->revision == 0);
+    count("slots of a ledger that counts units which the claim does not state",
+          gives && counts_beyond(ran->after, step->call.numbers));
+    count("slots of an inner ledger that counts units which the claim does not state",
+          gives && counts_beyond(ran->inner[0], step->inner[0].numbers));
     count("waiters that leave in one of several ways", nested && award->leave_count == 1);
     count("waiters that leave in several ways", nested && award->leave_count > 1);
     count("slots of levels with other units", gives && has_other_units(step));

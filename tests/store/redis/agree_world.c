@@ -350,6 +350,41 @@ static void draw_nest(agree_world *world)
     }
 }
 
+/* The newer policies of a level count a further unit, and the oldest one counts none. */
+static void draw_unit_later(agree_world *world, takt_limit *first, int count)
+{
+    takt_numbers *old = &first->numbers, *newer;
+
+    for (int i = 0; i < old->rule_count; i++)
+        if (old->rules[i].unit >= TAKT_UNIT_MORE)
+            old->rules[i].unit = TAKT_UNIT_TOKENS;
+    for (int i = 1; i < count; i++) {
+        first[i] = first[i - 1];
+        newer = &first[i].numbers;
+        newer->adapt = (takt_adapt){0};
+        if (i > 1)
+            continue;
+        newer->revision++;
+        newer->rule_count = (int)takt_min(newer->rule_count + 1, TAKT_RULES_MAX);
+        draw_slow(world, &newer->rules[newer->rule_count - 1], 100);
+        newer->rules[newer->rule_count - 1].unit =
+            TAKT_UNIT_MORE + (takt_unit)below(world, world->counts_more);
+    }
+}
+
+/* Claims then state amounts of units of another level in that place. */
+static void draw_units_later(agree_world *world)
+{
+    if (world->inner_count == 0 || world->counts_more == 0)
+        return;
+    if (chance(world, 30)) {
+        world->policy_count = 2;
+        draw_unit_later(world, world->policies, 2);
+    }
+    if (chance(world, 30))
+        draw_unit_later(world, world->inner[0], AGREE_POLICIES);
+}
+
 /* Some workers need many tokens, or units, at once; others need few. */
 static void draw_uneven(agree_world *world)
 {
@@ -452,6 +487,7 @@ void agree_world_draw(agree_world *world, uint64_t seed)
         draw_nest(world);
     else if (chance(world, 20))
         draw_uneven(world);
+    draw_units_later(world);
     world->jumps = chance(world, 20);
     world->damages = chance(world, 20);
     draw_filled(world);

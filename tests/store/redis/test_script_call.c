@@ -114,8 +114,8 @@ Test(script_call, inner_limits)
     takt_limit outer = rig_limit("server", 50, 1000000, 10),
                inner = rig_limit("domain", 5, 1000000, 1),
                innermost = rig_limit("mailbox", 1, 1000000, 1);
-    takt_store_inner within[] = {{&innermost, &innermost.numbers, "a@b", {{0}}},
-                                 {&inner, &inner.numbers, "b", {{0}}}};
+    takt_store_inner within[] = {{&innermost, &innermost.numbers, "a@b", TAKT_UNIT_MAP_PLAIN},
+                                 {&inner, &inner.numbers, "b", TAKT_UNIT_MAP_PLAIN}};
     takt_claim claim = {.worker = 0xbeef,
                         .seq = 42,
                         .waiting = 1,
@@ -163,7 +163,7 @@ Test(script_call, largest)
                             .claim = &claim};
 
     for (int i = 0; i < TAKT_INNER_MAX; i++)
-        inner[i] = (takt_store_inner){&limit, &limit.numbers, longest, {{0}}};
+        inner[i] = (takt_store_inner){&limit, &limit.numbers, longest, TAKT_UNIT_MAP_PLAIN};
     memset(longest, '\xff', sizeof longest);
     longest[TAKT_KEY_SIZE_MAX] = '\0';
     memset(limit.name, 'n', TAKT_NAME_SIZE_MAX);

@@ -739,7 +739,8 @@ claim = {
     read_more = function(want, told)
         local more
         want.cost, more = read_amounts(told)
-        want.told, want.more, want.all = more and told, limit.more_of(more), more
+        want.told, want.all = more and told, more
+        want.more = claim.inner and claim.inner.own_more(want.cost, more) or limit.more_of(more)
         want.needs = want.more and { unpack(want.more) }
     end,
 

@@ -66,6 +66,7 @@ if inner_keys then
                 return
             end
             ledger.lease_min = limit.concurrency > 0 and limit.lease or 0 -- of the caller's policy
+            inner.note_stated()
             open_ledger()
             if ledger.zone_wanted then
                 inner.refusal = { TAKT_FLAG_ZONE, ledger.zone_wanted }
@@ -83,6 +84,12 @@ if inner_keys then
             end
         end,
 
+        -- The caller's policy says how many further units of the level the claim states.
+        note_stated = function()
+            limit.find_units()
+            inner.current.stated = limit.count_more()
+        end,
+
         note_bound = function()
             inner.differ = inner.differ or inner.bounded and inner.way ~= limit.when_full
             inner.bounded, inner.way = true, limit.when_full
@@ -93,20 +100,31 @@ if inner_keys then
             return place == 0 and cost or math.max(all and all[place] or 0, 1)
         end,
 
-        -- The place among a claim's amounts of a level's own amount: 0 is its tokens.
+        -- The place among a claim's amounts of a level's own amount: 0 is its tokens. -1: newer numbers count the unit,
+        -- and the claim does not state it. A request takes 1 of it, so the place is that of requests.
         place_of = function(level, unit)
-            return level.map and level.map[unit] or unit
+            return unit > level.stated and -1 or level.map and level.map[unit] or unit
+        end,
+
+        -- What amounts of a claim are on a level: a list of `count` further units, or nil.
+        more_on = function(level, count, cost, all)
+            local more = count > 0 and {} or nil
+            for unit = 1, count do
+                more[unit] = inner.amount_at(inner.place_of(level, unit), cost, all)
+            end
+            return more
+        end,
+
+        -- The same of the outermost level.
+        own_more = function(cost, all)
+            return inner.more_on(inner.outermost, limit.count_more(), cost, all)
         end,
 
         -- Returns a function that tells what amounts of a claim are on a level: its cost, and a list of `count` further
         -- units, or nil.
         teller = function(level, count)
             return function(cost, all)
-                local more = count > 0 and {} or nil
-                for unit = 1, count do
-                    more[unit] = inner.amount_at(inner.place_of(level, unit), cost, all)
-                end
-                return inner.amount_at(inner.place_of(level, 0), cost, all), more
+                return inner.amount_at(inner.place_of(level, 0), cost, all), inner.more_on(level, count, cost, all)
             end
         end,
 
@@ -159,7 +177,7 @@ if inner_keys then
         -- is nothing.
         fit = function(claim, priority, place, turn_at)
             local till, able = math.max(ledger.now + inner.soon(), turn_at), place.waiting
-            local within, within_able = { [0] = NEVER, NEVER, NEVER, NEVER }, NEVER -- by the claim's amounts
+            local within = { [-1] = NEVER, [0] = NEVER, NEVER, NEVER, NEVER } -- by place
             inner.each(function(level)
                 local at, need, needs = inner.place_of(level, 0), place.need, nil
                 if level.told then
@@ -171,9 +189,9 @@ if inner_keys then
                 local own = level.own and level.own[priority]
                 if own then -- others leave to it what the levels within this one give
                     own.wanting = math.min(own.stated, within[at])
-                    own.held_back = math.max(own.waiting - within_able, 0)
+                    own.held_back = math.max(own.waiting - within[-1], 0)
                     inner.bound(own, level, within)
-                    own.aside = within_able <= 0
+                    own.aside = within[-1] <= 0
                     seen = not own.aside and inner.look(level, claim, priority)
                         or { ahead = 0, permits = permits }
                     permits, own.lacking = seen.permits, not own.aside and seen.permits <= 0
@@ -188,9 +206,9 @@ if inner_keys then
                     able, at = math.min(able, math.floor(left / amount)), inner.place_of(level, unit)
                     within[at] = math.min(within[at], left)
                 end
-                within_able = math.max(able, 0)
+                within[-1] = math.max(able, 0)
                 for i = 0, level.told and 3 or -1 do -- of others it wants no more than so many waiters take
-                    within[i] = math.min(within[i], within_able * inner.amount_at(i, place.need, place.first))
+                    within[i] = math.min(within[i], within[-1] * inner.amount_at(i, place.need, place.first))
                 end
             end)
             place.wanting = math.min(place.stated, within[0])
@@ -324,9 +342,9 @@ if inner_keys then
         -- takt_inner_turn_of: returns a function that tells how many waiters of a want have slots in this turn, one
         -- that notes how many were given them, and the permits of all levels.
         turn_of = function(claim, priority, till)
-            local own, requests, permits = claim.own[priority], TAKT_ROOM_MAX, NEVER
-            local left = { [0] = TAKT_ROOM_MAX, TAKT_EXACT_MAX, TAKT_EXACT_MAX, TAKT_EXACT_MAX } -- as `within` of cap()
-            local given = { [0] = 0, 0, 0, 0 }
+            local own, permits = claim.own[priority], NEVER
+            local left = { [-1] = TAKT_ROOM_MAX, [0] = TAKT_ROOM_MAX, TAKT_EXACT_MAX, TAKT_EXACT_MAX, TAKT_EXACT_MAX }
+            local given = { [-1] = 0, [0] = 0, 0, 0, 0 } -- both by place, as `within` of fit()
             inner.given = given
             inner.each(function(level)
                 local place = level.own and level.own[priority]
@@ -349,7 +367,7 @@ if inner_keys then
                     local view = seen.others[0]
                     level.turn.requests = claim.usable(view.share, 1)
                     if contested then
-                        requests = math.min(requests, claim.turn_of(view.share, 1, seen.shares),
+                        left[-1] = math.min(left[-1], claim.turn_of(view.share, 1, seen.shares),
                             rooms[0] - view.ahead)
                     end
                 end
@@ -363,19 +381,18 @@ if inner_keys then
                 end
             end)
             return function(want)
-                local count = left[0] > 0 and requests > 0 and math.min(math.floor(left[0] / want.cost), requests) or 0
+                local count = left[0] > 0 and left[-1] > 0 and math.min(math.floor(left[0] / want.cost), left[-1]) or 0
                 for place = 1, inner.further and 3 or 0 do
                     local amount = inner.amount_at(place, want.cost, want.all)
                     count = left[place] > 0 and math.min(count, math.floor(left[place] / amount)) or 0
                 end
                 return count
             end, function(want, count)
-                requests = requests - count
                 own.stated = own.stated - count * want.cost
                 for unit, amount in ipairs(want.needs or {}) do
                     own.stated_more[unit] = own.stated_more[unit] - count * amount
                 end
-                for place = 0, inner.further and 3 or 0 do
+                for place = -1, inner.further and 3 or 0 do
                     local taken = count * inner.amount_at(place, want.cost, want.all)
                     left[place], given[place] = left[place] - taken, given[place] + taken
                 end

@@ -94,6 +94,9 @@ local function run(operation)
         return redis.error_reply('TAKT ARGUMENTS')
     end
     local function opened()
+        if ledger.inner then
+            ledger.inner.note_stated()
+        end
         open_ledger()
         if ledger.zone_wanted then
             return { TAKT_FLAG_ZONE, ledger.zone_wanted }

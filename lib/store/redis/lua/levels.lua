@@ -24,7 +24,7 @@ if limit.gaps then
         -- asks from then on whether these are given.
         put_off_until = function(place)
             local from = math.max(ledger.now, ledger.blocked)
-            local due, more = inner.due(from, place.need, place.first), limit.more_of(place.first)
+            local due, more = inner.due(from, place.need, place.first), inner.own_more(place.need, place.first)
             if due == NEVER then
                 return due
             elseif not levels.is_left(from, due, place.need, more) then
