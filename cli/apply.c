@@ -10,8 +10,8 @@
 
 #include "commands.h"
 #include "common/json.h"
-#include "kit/message.h"
 #include "common/session.h"
+#include "kit/message.h"
 
 enum { KEY_DRY_RUN = 0x200 };
 

@@ -6,8 +6,8 @@
 
 #include "commands.h"
 #include "common/json.h"
-#include "kit/message.h"
 #include "common/session.h"
+#include "kit/message.h"
 
 static error_t parse(int key, char *word, struct argp_state *state)
 {

@@ -10,8 +10,8 @@
 
 #include "commands.h"
 #include "common/json.h"
-#include "kit/message.h"
 #include "common/session.h"
+#include "kit/message.h"
 
 enum { KEY_LOAD_SCRIPTS = 0x200, KEY_TIMEOUT };
 

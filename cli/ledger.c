@@ -7,10 +7,10 @@
 
 #include "commands.h"
 #include "common/json.h"
-#include "kit/message.h"
-#include "kit/wall_clock.h"
 #include "common/session.h"
 #include "common/standing.h"
+#include "kit/message.h"
+#include "kit/wall_clock.h"
 #include "top/top.h"
 
 typedef enum operation_kind { PEEK, BLOCK, PENALIZE, UNBLOCK, RESET } operation_kind;

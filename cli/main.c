@@ -11,9 +11,9 @@
 #include <takt/takt.h>
 
 #include "commands.h"
+#include "common/options.h"
 #include "kit/message.h"
 #include "kit/standard_files.h"
-#include "common/options.h"
 #include "program.h"
 
 static const takt_cli_command commands[] = {

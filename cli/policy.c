@@ -9,9 +9,9 @@
 
 #include "commands.h"
 #include "common/json.h"
+#include "common/session.h"
 #include "kit/message.h"
 #include "kit/wall_clock.h"
-#include "common/session.h"
 
 enum { KEY_HISTORY = 0x200, KEY_TEXT };
 

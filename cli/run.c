@@ -21,6 +21,9 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "common/page.h"
+#include "common/session.h"
+#include "common/shadow.h"
 #include "kit/child.h"
 #include "kit/environment.h"
 #include "kit/message.h"
@@ -28,9 +31,6 @@
 #include "kit/signals.h"
 #include "kit/terminal.h"
 #include "kit/wait_notice.h"
-#include "common/page.h"
-#include "common/session.h"
-#include "common/shadow.h"
 
 enum { KEY_MAX_WAIT = 0x200, KEY_TRY };
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/standing.h"
 #include "exporter.h"
 #include "kit/limit_metrics.h"
 #include "kit/openmetrics.h"
-#include "common/standing.h"
 
 static bool is_known(const takt_cli_row *row)
 {

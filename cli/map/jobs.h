@@ -5,9 +5,9 @@
 #ifndef TAKT_CLI_MAP_JOBS_H
 #define TAKT_CLI_MAP_JOBS_H
 
+#include "common/session.h"
 #include "kit/process_group.h"
 #include "report.h"
-#include "common/session.h"
 
 #define TAKT_CLI_MAP_JOBS_MAX 4096
 

@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "common/options.h"
+#include "jobs.h"
 #include "kit/files.h"
 #include "kit/message.h"
 #include "kit/signals.h"
 #include "kit/text.h"
 #include "kit/wait_notice.h"
-#include "jobs.h"
-#include "common/options.h"
 
 typedef struct mapping {
     takt_cli_settings *settings;

@@ -10,11 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/page.h"
 #include "kit/message.h"
 #include "kit/terminal.h"
 #include "kit/wait_notice.h"
 #include "kit/wall_clock.h"
-#include "common/page.h"
 
 #define REDRAW_MS     250
 #define LINE_MS       5000

@@ -8,9 +8,9 @@
 
 #include <stdio.h>
 
+#include "common/shadow.h"
 #include "kit/lines.h"
 #include "progress.h"
-#include "common/shadow.h"
 
 /* Linux passes words of up to 128 KiB to a command, including the NUL. */
 #define TAKT_CLI_MAP_LINE_MAX (128 * 1024 - 1)

@@ -8,9 +8,9 @@
 #include <sysexits.h>
 
 #include "commands.h"
+#include "common/session.h"
 #include "kit/message.h"
 #include "kit/wall_clock.h"
-#include "common/session.h"
 
 enum {
     KEY_LIMIT = 0x200,

@@ -3,9 +3,9 @@
  */
 #include <string.h>
 
+#include "common/page.h"
 #include "kit/message.h"
 #include "kit/wall_clock.h"
-#include "common/page.h"
 #include "top.h"
 
 #define HOME "\033[H"

@@ -3,9 +3,9 @@
  */
 #include <stdlib.h>
 
-#include "kit/message.h"
 #include "common/page.h"
 #include "common/standing.h"
+#include "kit/message.h"
 #include "top.h"
 
 #define MARK    2

@@ -5,8 +5,8 @@
 #ifndef TAKT_CLI_TOP_WATCH_H
 #define TAKT_CLI_TOP_WATCH_H
 
-#include "top.h"
 #include "list.h"
+#include "top.h"
 
 typedef struct takt_cli_watch {
     /* set by the caller, with the callbacks of the session, the lister and the rows */

@@ -1,7 +1,7 @@
 /*
  * nesting.c: the check of a policy as a whole. It resolves the name in each `within` to its limit
- * and refuses unknown names, circles, and too many levels or units; answers.c checks what each limit
- * learns.
+ * and refuses unknown names, circles, and too many levels or units; answers.c checks what each
+ * limit learns.
  */
 #include <stdio.h>
 #include <stdlib.h>

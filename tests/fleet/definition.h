@@ -92,8 +92,8 @@ int64_t definition_capacity(const definition *self);
 /* As from rest. */
 void definition_rest(definition *self);
 
-/* The ledger began anew at that instant, when all before was over, and knows nothing of it.  What it
- * may owe from then on stays. */
+/* The ledger began anew at that instant, when all before was over, and knows nothing of it.  What
+ * it may owe from then on stays. */
 void definition_lose(definition *self, int64_t before_us);
 
 /* The counts are not known until then, nor what sliding windows hold back for them. */

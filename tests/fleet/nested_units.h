@@ -1,9 +1,9 @@
 /*
- * nested_units.h: fleets whose work takes different amounts of several units of nested limits, which
- * number their units differently.
+ * nested_units.h: fleets whose work takes different amounts of several units of nested limits,
+ * which number their units differently.
  *
- * All rules of all levels hold (promise 1), work of every key goes on (promise 4), and each key uses
- * up its own rules or, with the others, those of all (promise 5).
+ * All rules of all levels hold (promise 1), work of every key goes on (promise 4), and each key
+ * uses up its own rules or, with the others, those of all (promise 5).
  */
 #ifndef TAKT_TESTS_NESTED_UNITS_H
 #define TAKT_TESTS_NESTED_UNITS_H

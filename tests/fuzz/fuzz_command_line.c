@@ -9,9 +9,9 @@
 #include <takt/standing.h>
 
 #include "common/options.h"
-#include "simulate/simulate.h"
 #include "policy/limit_text.h"
 #include "refusal.h"
+#include "simulate/simulate.h"
 
 #define WORDS_MAX 24
 
@@ -82,8 +82,8 @@ static void check_numbers(const char *word)
     require(fuzz_was_refused() ||
             (plan.bulk.cost_min >= 1 && plan.bulk.cost_min <= plan.bulk.cost_max &&
              plan.bulk.cost_max <= TAKT_COST_MAX &&
-             (!amount->unit || (amount->min >= 1 && amount->min <= amount->max &&
-                                amount->max <= TAKT_COST_MAX))));
+             (!amount->unit ||
+              (amount->min >= 1 && amount->min <= amount->max && amount->max <= TAKT_COST_MAX))));
     takt_cli_read_weights(NULL, word, weights);
     if (!fuzz_was_refused())
         for (int i = 0; i < TAKT_SIM_PRIORITIES; i++)

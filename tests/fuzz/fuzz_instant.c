@@ -7,9 +7,9 @@
 #include <inttypes.h>
 #include <time.h>
 
-#include "simulate/simulate.h"
 #include "jobs/text/instant.h"
 #include "refusal.h"
+#include "simulate/simulate.h"
 
 #define SECOND    INT64_C(1000000)
 #define YEAR_9999 INT64_C(253402300799) /* its last second */
