@@ -223,8 +223,8 @@ if inner_keys then
             return able > 0
         end,
 
-        -- When a place that its inner rules hold up now has the first slot of its next turn in the outermost line. 0: it
-        -- has no tenant, or lacks a permit.
+        -- When a place that its inner rules hold up now has the first slot of its next turn in the outermost line. 0:
+        -- it has no tenant, or lacks a permit.
         in_turn_at = function(claim, priority, place)
             if not line or not line.charge then
                 return 0
