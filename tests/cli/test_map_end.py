@@ -275,7 +275,7 @@ def says_what_it_waits_for(report, here):
     here.takt('block', *ANY, '10min', '--reason', 'maintenance')
     process, master = on_terminal(here, '-i', here.write('in', '1\n2\n'), '--', 'true')
     got = until(master, b': maintenance; 0 of 2 done')
-    report.check(re.search(rb'\[\.+\] blocked until \d\d:\d\d:\d\d: maintenance; 0 of 2 done', got),
+    report.check(re.search(rb'\[\.+\] blocked until (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d: maintenance; 0 of 2 done', got),
                  'on a terminal a long wait has its reason', got)
     here.takt('unblock', *ANY)
     until(master, b'2 done, 0 failed')

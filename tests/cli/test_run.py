@@ -454,7 +454,8 @@ def says_what_it_waits_for(report, here):
     with on_terminal(here, [TAKT, 'run', *policy, '--', 'echo', 'ran'], columns=40) as screen:
         screen.until(lambda it: 'takt run: position 1, about 59 min' in it.plain, 'its position')
         here.takt('block', *policy, '10min', '--reason', 'wartung\u00fc')
-        screen.until(lambda it: re.search(r'takt run: blocked until \d\d:\d\d:\d\d: wart~\r', it.plain), 'the block')
+        block = r'takt run: blocked until (\d\d:\d\d:\d\d: wart|\d{4}-\d\d-\d\d \d\d:)~\r'  # the second one: tomorrow
+        screen.until(lambda it: re.search(block, it.plain), 'the block')
         report.check(True, 'a long one has: the position, then a block, cut to the terminal')
         here.takt('unblock', *policy)
         here.takt('reset', *policy)
