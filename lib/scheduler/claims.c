@@ -271,7 +271,7 @@ static void state(takt_scheduler *scheduler, takt_queue *queue, takt_claim *clai
     claim->client = scheduler->worker;
     claim->worker = takt_tenant_worker(scheduler->worker, claim->tenant);
     if (queue->nest)
-        claim->worker = takt_nest_worker(queue->nest, claim->worker);
+        claim->worker = takt_nest_worker(queue, claim->worker);
     claim->seq = ++scheduler->seq;
     claim->holding = takt_permits_mark_told(queue);
     claim->workers = takt_loss_workers(queue);

@@ -309,10 +309,13 @@ bool takt_nest_continues(const takt_nest *nest, const takt_chain *chain)
     return true;
 }
 
-uint64_t takt_nest_worker(const takt_nest *nest, uint64_t worker)
+uint64_t takt_nest_worker(const takt_queue *queue, uint64_t worker)
 {
+    const takt_nest *nest = queue->nest;
     char units[TAKT_AMOUNTS_MAX + 1];
 
+    worker = takt_tenant_worker(worker, queue->limit->name);
+    worker = takt_tenant_worker(worker, queue->key);
     for (int i = 0; i < nest->count; i++) {
         worker = takt_tenant_worker(worker, nest->inner[i].limit->name);
         worker = takt_tenant_worker(worker, nest->inner[i].key);

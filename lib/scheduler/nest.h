@@ -81,7 +81,8 @@ takt_queue *takt_nest_next(takt_scheduler *scheduler, const takt_limit *limit, c
 /* Whether the amounts of its waiters mean the same with the limits of that chain. */
 bool takt_nest_continues(const takt_nest *nest, const takt_chain *chain);
 
-/* The number under which a worker claims for the queue's subject: each is as one of its own. */
-uint64_t takt_nest_worker(const takt_nest *nest, uint64_t worker);
+/* The number under which a worker claims for a nested queue.  It belongs to the whole chain: an
+ * inner ledger may be within several outer keys, and has a holder and a place for each queue. */
+uint64_t takt_nest_worker(const takt_queue *queue, uint64_t worker);
 
 #endif

@@ -25,6 +25,8 @@ static const char text[] = "limits:\n"
                            "  - {name: user, rules: [{rate: 800/day, burst: 800}], within: plan}\n"
                            "  - {name: plan, rules: [{rate: 1/day}], within: whole,\n"
                            "     overrides: [{key: vip, unlimited: true}]}\n"
+                           "  - {name: single, concurrency: 1, within: region}\n"
+                           "  - {name: region, concurrency: 5}\n"
                            "  - {name: solo, rules: [{rate: 50/day, burst: 50}], within: gate}\n"
                            "  - {name: gate, rules: [{rate: 1/day}],\n"
                            "     overrides: [{key: vip, unlimited: true}]}\n"
@@ -340,6 +342,34 @@ EACH_STORE(each_level_takes_the_amounts_of_its_own_units)
     run_until(2);
     cr_expect_eq(slow[1].status, TAKT_E_DEADLINE, "the team has 150 left");
     expect_left("vendor", NULL, 4300, 750);
+    end(*kind);
+}
+
+static void acquire_single(seen *job, const char *outer_key)
+{
+    takt_request request = TAKT_REQUEST("single");
+
+    request.key = "a";
+    request.within_keys[0] = outer_key;
+    job->permit.data = job;
+    cr_assert_eq(takt_acquire(client, &job->permit, &request, note), 0);
+}
+
+/* One client has a queue for each outer key, and one permit of the inner key for both. */
+EACH_STORE_AND_CLUSTER(an_inner_key_has_its_permits_within_all_outer_keys)
+{
+    begin(*kind);
+    acquire_single(&slow[0], "north");
+    run_until(1);
+    acquire_single(&slow[1], "south");
+    do
+        uv_run(&loop, UV_RUN_ONCE);
+    while (client->claims_in_flight > 0);
+    cr_expect_eq(slow[1].calls, 0, "two hold one permit");
+    takt_release(&slow[0].permit);
+    run_until(2);
+    cr_expect_eq(slow[1].status, 0);
+    takt_release(&slow[1].permit);
     end(*kind);
 }
 

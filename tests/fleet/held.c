@@ -33,6 +33,7 @@ typedef struct job {
 static takt_fleet fleet;
 static takt_limit limits[LEVELS];
 static int first_level; /* 1: work begins at the domain */
+static int vendors;     /* keys of the vendor: the accounts of a domain are spread over them */
 static job jobs[JOBS_MAX];
 static int job_count;
 static int64_t starts[KEYS_MAX], all_starts, fences[KEYS_MAX];
@@ -66,10 +67,17 @@ static bool is_held(const job *one)
            takt_permits_are_held(&one->permit, takt_fleet_clock(one->worker));
 }
 
+static int vendor_of(int key)
+{
+    return key % vendors;
+}
+
 /* Whether two keys have the same ledger of that level. */
 static bool share(int level, int a, int b)
 {
-    return level == OUTERMOST || (level == 0 ? a == b : domain_of(a) == domain_of(b));
+    if (level == OUTERMOST)
+        return vendor_of(a) == vendor_of(b);
+    return level == 0 ? a == b : domain_of(a) == domain_of(b);
 }
 
 /* No more jobs than permits run at once, on any level. */
@@ -149,7 +157,7 @@ static void acquire(job *one)
     }
     one->permit = (takt_permit){
         .data = one, .callback = started, .cost = 1, .priority = TAKT_PRIORITY_DEFAULT};
-    takt_fleet_acquire_nested(one->worker, 0, &one->permit, 0, &chain);
+    takt_fleet_acquire_nested(one->worker, vendor_of(one->key), &one->permit, 0, &chain);
 }
 
 static void come(int worker, int key, int count, int64_t work_us)
@@ -221,6 +229,7 @@ static void three_for_eight(int64_t delay_us, uint64_t seed)
     int64_t work_us = 100000, goal = 20 * 3 * SECOND_US / (work_us + 4 * delay_us);
 
     first_level = 0;
+    vendors = 1;
     set_limit(0, "account", 0, 3, 60 * SECOND_US);
     set_limit(1, "domain", 1000, 0, 0);
     set_limit(OUTERMOST, "vendor", 200, 0, 0);
@@ -240,6 +249,7 @@ static void three_for_eight(int64_t delay_us, uint64_t seed)
 static void slow_account(int64_t delay_us, uint64_t seed)
 {
     first_level = 0;
+    vendors = 1;
     set_limit(0, "account", 50, 2, 60 * SECOND_US);
     set_limit(1, "domain", 0, 30, 30 * SECOND_US);
     set_limit(OUTERMOST, "vendor", 100, 0, 0);
@@ -261,6 +271,7 @@ static void slow_account(int64_t delay_us, uint64_t seed)
 static void holders_die(int64_t delay_us, uint64_t seed)
 {
     first_level = 1;
+    vendors = 1;
     set_limit(1, "domain", 10, 2, 3 * SECOND_US);
     set_limit(OUTERMOST, "vendor", 100, 8, 5 * SECOND_US);
     open_fleet(4, delay_us, seed);
@@ -319,6 +330,7 @@ static void any_held(uint64_t seed)
     int64_t work_us = works_us[draw(&random, 3)];
 
     first_level = (int)draw(&random, 2);
+    vendors = seed * 2654435761U >> 16 & 1 ? 2 : 1;
     set_limit(0, "account", chance(&random, 50) ? 20 : 0, 1 + draw(&random, 4),
               (2 + draw(&random, 4)) * SECOND_US);
     set_limit(1, "domain", chance(&random, 50) ? 30 : 0, draw(&random, 6),

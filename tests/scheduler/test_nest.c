@@ -341,8 +341,19 @@ Test(nest, waiters_keep_the_units_that_they_stated)
     cr_expect_not(takt_nest_continues(before->nest, &chain));
     after = takt_registry_nested(&s, &chain, NULL, 1);
     cr_expect_neq(before, after, "amounts of other units wait in another queue");
-    cr_expect_neq(takt_nest_worker(before->nest, 7), takt_nest_worker(after->nest, 7));
+    cr_expect_neq(takt_nest_worker(before, 7), takt_nest_worker(after, 7));
     cr_expect(takt_nest_continues(after->nest, &chain));
+}
+
+/* One ledger of "d" has holders and places of both. */
+Test(nest, a_worker_has_a_number_for_each_outer_key)
+{
+    takt_chain first = chain_of(&domain, (const char *const[]){"d", "mx1"}),
+               second = chain_of(&domain, (const char *const[]){"d", "mx2"});
+    takt_queue *one = takt_registry_nested(&s, &first, NULL, 1),
+               *other = takt_registry_nested(&s, &second, NULL, 1);
+
+    cr_expect_neq(takt_nest_worker(one, 7), takt_nest_worker(other, 7));
 }
 
 /* ---- claims ---------------------------------------------------------------------------------- */
