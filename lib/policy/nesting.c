@@ -87,48 +87,76 @@ static int refuse_depth(const takt_policy *policy, takt_error *error)
     return 0;
 }
 
-static bool counts_cost(const takt_limit *limit)
+/* The units that limits count, and what a request takes of each that states none; 0: it has to. */
+typedef struct units {
+    const char *names[TAKT_AMOUNTS_MAX];
+    int32_t usual[TAKT_AMOUNTS_MAX];
+    int count;
+} units;
+
+static bool counts(const takt_limit *limit, int amount)
 {
     for (int i = 0; i < limit->numbers.rule_count; i++)
-        if (limit->numbers.rules[i].unit == TAKT_UNIT_TOKENS)
+        if ((int)limit->numbers.rules[i].unit == takt_unit_at(amount))
             return true;
     return false;
 }
 
+/* A unit of which requests take different amounts is two units. */
+static bool note_unit(units *seen, const char *name, int32_t usual)
+{
+    for (int i = 0; i < seen->count; i++)
+        if (strcmp(seen->names[i], name) == 0 &&
+            (seen->usual[i] == usual || seen->usual[i] == 0 || usual == 0))
+            return true;
+    if (seen->count == TAKT_AMOUNTS_MAX)
+        return false;
+    seen->names[seen->count] = name;
+    seen->usual[seen->count++] = usual;
+    return true;
+}
+
 /* Notes the units of a limit among those of the limits inside it.  Returns one that has no space;
  * NULL: there is none. */
-static const char *note_units(const takt_limit *limit, const char *units[TAKT_AMOUNTS_MAX],
-                              int *count)
+static const char *note_units(const takt_limit *limit, units *seen)
 {
     for (int i = 0; i < TAKT_AMOUNTS_MAX; i++) {
-        const char *unit = i == 0 ? limit->unit : limit->more_units[i - 1];
-        int at = 0;
-        if (i == 0 ? !counts_cost(limit) : unit[0] == '\0')
-            continue;
-        while (at < *count && strcmp(units[at], unit) != 0)
-            at++;
-        if (at == TAKT_AMOUNTS_MAX)
-            return unit;
-        if (at == *count)
-            units[(*count)++] = unit;
+        const char *name = i == 0 ? limit->unit : limit->more_units[i - 1];
+        int32_t usual = i == 0 ? limit->default_amount : limit->more_defaults.of[i - 1];
+        if (counts(limit, i) && !note_unit(seen, name, usual))
+            return name;
     }
     return NULL;
+}
+
+/* As above, of a limit and its overrides: work may have a key of any of them. */
+static const char *note_all_units(const takt_limit *limit, units *seen)
+{
+    const char *unit = note_units(limit, seen);
+    const takt_limit *override;
+
+    for (size_t i = 0; unit == NULL && (override = takt_overrides_at(limit, i)); i++)
+        unit = note_units(override, seen);
+    return unit;
 }
 
 /* Refuses more units than work can state amounts of. */
 static int refuse_units(const takt_policy *policy, takt_error *error)
 {
     for (size_t i = 0; i < policy->limit_count; i++) {
-        const char *units[TAKT_AMOUNTS_MAX], *unit = NULL;
-        int count = 0;
+        units seen = {.count = 0};
+        const char *unit = NULL;
+        if (policy->limits[i]->within == NULL)
+            continue;
         for (const takt_limit *at = policy->limits[i]; at != NULL && unit == NULL; at = at->within)
-            unit = note_units(at, units, &count);
+            unit = note_all_units(at, &seen);
         if (unit != NULL)
-            return takt_fail(error, TAKT_E_POLICY,
-                             "limits[%zu].within: this limit and those around it count more than "
-                             "%d units, and %s%s is one too many; count it in a limit that is not "
-                             "within these",
-                             i, TAKT_AMOUNTS_MAX, unit[0] ? "" : "the cost", unit);
+            return takt_fail(
+                error, TAKT_E_POLICY,
+                "limits[%zu].within: this limit, those around it and their overrides count more "
+                "than %d units, and %s%s is one too many (a unit with two values of default_amount "
+                "counts twice); count it in a limit that is not within these",
+                i, TAKT_AMOUNTS_MAX, unit[0] ? "" : "the cost", unit);
     }
     return 0;
 }

@@ -88,11 +88,41 @@ Test(nesting, levels_count_four_units_at_most)
         cr_expect_eq(takt_policy_parse(&policy, "p", text, strlen(text), &error),
                      row == 0 ? 0 : TAKT_E_POLICY, "row %zu: %s", row, error.text);
         if (row == 1)
-            cr_expect_not_null(strstr(error.text, "count more than 4 units, and d"), "%s",
+            cr_expect_not_null(strstr(error.text, "count more than 4 units, and d is"), "%s",
                                error.text);
         if (row == 2)
-            cr_expect_not_null(strstr(error.text, "d is one too many; count it in a limit that "),
+            cr_expect_not_null(strstr(error.text, "and d is one too many"),
                                "the cost is the first unit: %s", error.text);
+        takt_policy_free(policy);
+    }
+}
+
+/* Of a unit without amounts requests would take 5 in one level and 6 in the other. */
+Test(nesting, overrides_and_other_defaults_count_as_units)
+{
+    static const struct {
+        const char *override, *usual;
+        bool suits;
+    } rows[] = {{"b", "5", true}, {"e", "5", false}, {"b", "6", false}};
+
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        takt_policy *policy = NULL;
+        takt_error error = {0};
+        char text[500];
+        snprintf(
+            text, sizeof text,
+            "limits:\n"
+            "  - {name: in, within: out, rules: [{rate: 9/s, counts: a}],\n"
+            "     overrides: [{key: vip, rules: [{rate: 9/s, counts: %s}]}]}\n"
+            "  - {name: out, rules: [{rate: 9/s, counts: a, default_amount: 1},\n"
+            "     {rate: 9/s, counts: b}, {rate: 9/s, counts: c}], within: all}\n"
+            "  - {name: all, rules: [{rate: 9/s, counts: d, default_amount: 5}], within: top}\n"
+            "  - {name: top, rules: [{rate: 9/s, counts: d, default_amount: %s}]}\n",
+            rows[row].override, rows[row].usual);
+        cr_expect_eq(takt_policy_parse(&policy, "p", text, strlen(text), &error),
+                     rows[row].suits ? 0 : TAKT_E_POLICY, "row %zu: %s", row, error.text);
+        if (!rows[row].suits)
+            cr_expect_not_null(strstr(error.text, "d is one too many"), "%s", error.text);
         takt_policy_free(policy);
     }
 }
