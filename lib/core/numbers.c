@@ -3,7 +3,7 @@
  */
 #include "core/numbers.h"
 
-#include "core/window.h"
+#include "core/debt.h"
 
 #define EACH_RULE(numbers, i) for (int i = 0; i < (numbers)->rule_count; i++)
 
@@ -22,49 +22,6 @@ static const takt_rule *rule_at(const takt_numbers *numbers, const takt_rules_st
 static bool are_several(const takt_numbers *numbers, const takt_rules_state *state)
 {
     return rule_at(numbers, state, 1) != NULL;
-}
-
-/* What a rule owes beyond its state. */
-static int64_t owed_by(const takt_rule *rule, const takt_rule_state *state)
-{
-    return rule->algorithm->owes ? 0 : state->owed;
-}
-
-/* When n more tokens may have been taken, after those that are owed. */
-static int64_t due_behind(const takt_rule *rule, const takt_rule_state *state, int64_t n)
-{
-    return takt_min(rule->algorithm->due(rule, state, 0, state->owed + n), TAKT_WINDOW_END);
-}
-
-/* earliest, room and due of a rule that can owe. */
-
-static int64_t earliest_of(const takt_rule *rule, const takt_rule_state *state, int64_t t_us,
-                           int64_t cost)
-{
-    int64_t at_us = rule->algorithm->earliest(rule, state, t_us, cost);
-
-    if (at_us != TAKT_NEVER && owed_by(rule, state) > 0)
-        at_us = takt_max(at_us, due_behind(rule, state, cost));
-    return at_us;
-}
-
-static int64_t room_of(const takt_rule *rule, const takt_rule_state *state, int64_t from_us,
-                       int64_t until_us)
-{
-    int64_t owed = owed_by(rule, state);
-
-    if (owed == 0)
-        return rule->algorithm->room(rule, state, from_us, until_us);
-    return until_us < from_us ? 0
-                              : takt_max(rule->algorithm->room(rule, state, 0, until_us) - owed, 0);
-}
-
-static int64_t due_of(const takt_rule *rule, const takt_rule_state *state, int64_t from_us,
-                      int64_t n)
-{
-    if (owed_by(rule, state) > 0)
-        return takt_max(from_us, due_behind(rule, state, n));
-    return rule->algorithm->due(rule, state, from_us, n);
 }
 
 int64_t takt_numbers_capacity(const takt_numbers *numbers, takt_unit unit, int *rule)
@@ -201,7 +158,7 @@ int64_t takt_numbers_earliest(const takt_numbers *numbers, const takt_rules_stat
     /* one round is enough: what fits a rule fits it later as well */
     EACH_KEPT(rule, numbers, state, i)
     {
-        t_us = earliest_of(rule, &state->rules[i], t_us, taken.of[rule->unit]);
+        t_us = takt_debt_earliest(rule, &state->rules[i], t_us, taken.of[rule->unit]);
         if (t_us == TAKT_NEVER)
             break;
     }
@@ -222,8 +179,8 @@ int64_t takt_numbers_earliest_beside(const takt_numbers *numbers, const takt_rul
 {
     EACH_RULE(numbers, i)
     if (i != rule && t_us != TAKT_NEVER)
-        t_us = earliest_of(&numbers->rules[i], &state->rules[i], t_us,
-                           taken.of[numbers->rules[i].unit]);
+        t_us = takt_debt_earliest(&numbers->rules[i], &state->rules[i], t_us,
+                                  taken.of[numbers->rules[i].unit]);
     return t_us;
 }
 
@@ -246,7 +203,7 @@ takt_amounts takt_numbers_room(const takt_numbers *numbers, const takt_rules_sta
         from_us = takt_numbers_earliest(numbers, state, from_us, takt_amounts_of_cost(1));
     EACH_KEPT(rule, numbers, state, i)
     {
-        int64_t room = room_of(rule, &state->rules[i], from_us, until_us);
+        int64_t room = takt_debt_room(rule, &state->rules[i], from_us, until_us);
         if (room < min.of[rule->unit])
             min.of[rule->unit] = room;
     }
@@ -264,8 +221,8 @@ int64_t takt_numbers_due(const takt_numbers *numbers, const takt_rules_state *st
     latest = from_us;
     EACH_KEPT(rule, numbers, state, i)
     {
-        int64_t due =
-            due_of(rule, &state->rules[i], from_us, takt_min(n.of[rule->unit], TAKT_ROOM_MAX));
+        int64_t due = takt_debt_due(rule, &state->rules[i], from_us,
+                                    takt_min(n.of[rule->unit], TAKT_ROOM_MAX));
         if (due > latest)
             latest = due;
     }
@@ -328,7 +285,7 @@ static int64_t times_at(const takt_numbers *numbers, const takt_rules_state *sta
 
     EACH_KEPT(rule, numbers, state, i)
     {
-        int64_t n = room_of(rule, &state->rules[i], t_us, t_us) / taken.of[rule->unit];
+        int64_t n = takt_debt_room(rule, &state->rules[i], t_us, t_us) / taken.of[rule->unit];
         if (n < count)
             count = n;
     }
@@ -356,63 +313,16 @@ static int64_t take_at(const takt_numbers *numbers, takt_rules_state *state, int
     return n;
 }
 
-static void charge_at(const takt_rule *rule, takt_rule_state *state, int64_t at_us, int64_t n)
-{
-    if (n > 0 && rule->algorithm->charge)
-        rule->algorithm->charge(rule, state, at_us, n);
-    else if (n > 0)
-        rule->algorithm->commit(rule, state, at_us, n);
-}
-
-/* False: there is no room after all, as a page is not to be had. */
-static bool pay_at(const takt_rule *rule, takt_rule_state *state, int64_t at_us)
-{
-    int64_t n = takt_min(rule->algorithm->room(rule, state, at_us, at_us), state->owed);
-
-    charge_at(rule, state, at_us, n);
-    state->owed -= n;
-    return n > 0;
-}
-
-/* What falls due until then, part by part of a period.  A state is full as of when it began to owe,
- * so all its room is from after that. */
-static void pay(const takt_rule *rule, takt_rule_state *state, int64_t until_us)
-{
-    for (int steps = 0; state->owed > 0 && steps < TAKT_TAKE_STEPS_MAX; steps++) {
-        int64_t at_us = rule->algorithm->earliest(rule, state, 0, 1);
-        if (at_us > until_us ||
-            !pay_at(rule, state, takt_min(at_us + rule->span_us / TAKT_PAY_PARTS, until_us)))
-            break;
-    }
-}
-
-/* Nobody asked for many periods: what each of them gives, but for the last ones, and but for one
- * that it may not have had from its very begin. */
-static void pay_for_pause(const takt_rule *rule, takt_rule_state *state, int64_t now_us)
-{
-    int64_t at_us = rule->algorithm->earliest(rule, state, 0, 1);
-    int64_t periods = (now_us - at_us) / rule->span_us - TAKT_PAY_PERIODS;
-
-    if (periods <= 0)
-        return;
-    state->owed = periods > state->owed / rule->tokens ? 0 : state->owed - periods * rule->tokens;
-    pay_at(rule, state, at_us + (periods + 1) * rule->span_us);
-}
-
 void takt_numbers_pay(const takt_numbers *numbers, takt_rules_state *state, int64_t now_us)
 {
     EACH_RULE(numbers, i)
-    if (owed_by(&numbers->rules[i], &state->rules[i]) > 0) {
-        pay_for_pause(&numbers->rules[i], &state->rules[i], now_us);
-        pay(&numbers->rules[i], &state->rules[i], now_us);
-    }
+    takt_debt_pay(&numbers->rules[i], &state->rules[i], now_us);
 }
 
 void takt_numbers_pay_ahead(const takt_numbers *numbers, takt_rules_state *state, int64_t until_us)
 {
     EACH_RULE(numbers, i)
-    if (owed_by(&numbers->rules[i], &state->rules[i]) > 0)
-        pay(&numbers->rules[i], &state->rules[i], until_us);
+    takt_debt_pay_ahead(&numbers->rules[i], &state->rules[i], until_us);
 }
 
 int64_t takt_numbers_take(const takt_numbers *numbers, takt_rules_state *state, int64_t from_us,
@@ -426,7 +336,7 @@ int64_t takt_numbers_take(const takt_numbers *numbers, takt_rules_state *state, 
 
     if (count > 0)
         takt_numbers_pay_ahead(numbers, state, until_us);
-    even = even && owed_by(rule, &state->rules[0]) == 0;
+    even = even && takt_debt_of(rule, &state->rules[0]) == 0;
     for (int steps = 0; taken < count && steps < TAKT_TAKE_STEPS_MAX; steps++) {
         int64_t t_us = takt_numbers_earliest(numbers, state, from_us, one);
         int64_t n;
@@ -452,16 +362,6 @@ int64_t takt_numbers_take(const takt_numbers *numbers, takt_rules_state *state, 
     return taken;
 }
 
-/* Takes the tokens that are left now. */
-static void charge_now(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
-                       int64_t tokens)
-{
-    int64_t n = takt_min(rule->algorithm->room(rule, state, now_us, now_us), tokens);
-
-    charge_at(rule, state, now_us, n);
-    state->owed = takt_min(state->owed + tokens - n, TAKT_RULE_LIMIT_MAX);
-}
-
 static void charge_ahead(const takt_rule *rule, takt_rule_state *state, int64_t now_us,
                          int64_t until_us, int64_t tokens)
 {
@@ -484,7 +384,7 @@ void takt_numbers_charge(const takt_numbers *numbers, takt_rules_state *state, i
         if (tokens == 0)
             continue;
         if (!rule->algorithm->owes) {
-            charge_now(rule, kept, now_us, tokens);
+            takt_debt_charge(rule, kept, now_us, tokens);
             continue;
         }
         charge_ahead(rule, kept, now_us,
@@ -510,8 +410,7 @@ void takt_numbers_give_back(const takt_numbers *numbers, takt_rules_state *state
             rule, &state->rules[i], i == numbers->rule_count ? slot_us : now_us, slot_us,
             taken.of[rule->unit], unused.of[rule->unit], now_us + numbers->lookahead_us);
         /* the room exists from now on, so debts are paid from now on */
-        if (owed_by(rule, &state->rules[i]) > 0)
-            (void)pay_at(rule, &state->rules[i], now_us);
+        takt_debt_pay_at(rule, &state->rules[i], now_us);
     }
 }
 
@@ -523,16 +422,6 @@ void takt_numbers_exhaust(const takt_numbers *numbers, takt_rules_state *state, 
     rule->algorithm->exhaust(rule, &state->rules[i], at_us);
 }
 
-static int64_t rest_at_of(const takt_rule *rule, const takt_rule_state *state)
-{
-    int64_t at = rule->algorithm->rest_at(rule, state);
-
-    if (owed_by(rule, state) > 0)
-        at =
-            takt_max(at, takt_min(due_behind(rule, state, 0) + 2 * rule->span_us, TAKT_WINDOW_END));
-    return at;
-}
-
 int64_t takt_numbers_rest_at(const takt_numbers *numbers, const takt_rules_state *state)
 {
     const takt_rule *rule;
@@ -540,7 +429,7 @@ int64_t takt_numbers_rest_at(const takt_numbers *numbers, const takt_rules_state
 
     EACH_KEPT(rule, numbers, state, i)
     {
-        int64_t at = rest_at_of(rule, &state->rules[i]);
+        int64_t at = takt_debt_rest_at(rule, &state->rules[i]);
         if (at > latest)
             latest = at;
     }
@@ -555,71 +444,9 @@ void takt_numbers_tell(const takt_numbers *numbers, const takt_rules_state *stat
         const takt_rule *rule = &numbers->rules[i];
         rules[i].unit = takt_unit_name(rule->unit);
         rules[i].limit = rule->algorithm->capacity(rule);
-        rules[i].remaining = room_of(rule, &state->rules[i], now_us, now_us);
-        rules[i].reset_after_us = takt_max(rest_at_of(rule, &state->rules[i]) - now_us, 0);
+        rules[i].remaining = takt_debt_room(rule, &state->rules[i], now_us, now_us);
+        rules[i].reset_after_us = takt_max(takt_debt_rest_at(rule, &state->rules[i]) - now_us, 0);
     }
-}
-
-bool takt_numbers_same(const takt_numbers *a, const takt_numbers *b)
-{
-    if (a->rule_count != b->rule_count)
-        return false;
-    EACH_RULE(a, i)
-    if (!takt_rule_same(&a->rules[i], &b->rules[i]))
-        return false;
-    return true;
-}
-
-/* The old rule whose state a new one takes over: the first with the same numbers, or if `same` is
- * false, with the same algorithm that counts the same; -1: none. `taken`: old rules that others
- * have taken over. */
-static int predecessor(const takt_numbers *from, const takt_rule *rule, bool same, unsigned taken)
-{
-    EACH_RULE(from, i)
-    if (!(taken & 1U << i) && from->rules[i].algorithm->letter == rule->algorithm->letter &&
-        from->rules[i].unit == rule->unit && (!same || takt_rule_same(&from->rules[i], rule)))
-        return i;
-    return -1;
-}
-
-void takt_numbers_convert(const takt_numbers *from, const takt_numbers *to, takt_rules_state *state,
-                          int64_t now_us)
-{
-    takt_rules_state old = *state;
-    int before[TAKT_RULES_MAX] = {0};
-    int64_t begins_us = now_us;
-    unsigned taken = 0;
-
-    /* an unchanged rule keeps its own state, even if the list around it changes */
-    for (int same = 1; same >= 0; same--)
-        EACH_RULE(to, i)
-        {
-            if (same == 0 && before[i] >= 0)
-                continue;
-            before[i] = predecessor(from, &to->rules[i], same == 1, taken);
-            if (before[i] >= 0)
-                taken |= 1U << before[i];
-        }
-    EACH_RULE(from, i)
-    if (!(taken & 1U << i))
-        begins_us =
-            takt_max(begins_us, from->rules[i].algorithm->rest_at(&from->rules[i], &old.rules[i]));
-    begins_us = takt_min(begins_us, now_us + TAKT_PAUSE_MAX_US);
-    EACH_RULE(to, i)
-    {
-        const takt_rule *rule = &to->rules[i];
-        if (before[i] >= 0) {
-            state->rules[i] = old.rules[before[i]];
-            rule->algorithm->convert(&from->rules[before[i]], rule, &state->rules[i], now_us);
-        } else {
-            state->rules[i] = (takt_rule_state){.pages = old.rules[0].pages};
-            rule->algorithm->rest(rule, &state->rules[i], now_us);
-            rule->algorithm->exhaust(rule, &state->rules[i], begins_us);
-        }
-    }
-    EACH_RULE(from, i)
-    if (!(taken & 1U << i)) /* no rule takes over its pages */
-        from->rules[i].algorithm->rest(&from->rules[i], &old.rules[i], now_us);
 }
 
 /* Slots that workers have in hand lie up to a lookahead less far ahead than the state.  When it is

@@ -1,4 +1,4 @@
--- convert.lua: takt_numbers_convert of core/numbers.c. Converts the states of old rules to new rules.
+-- convert.lua: takt_numbers_convert of core/convert.c. Converts the states of old rules to new rules.
 -- needs: limit
 
 -- The first old rule with the same numbers. Without `same`, the first old rule with the same algorithm and unit.
