@@ -172,7 +172,7 @@ static const struct command {
     {"RESET", 2, 2, takt_agent_ledger, false, " LIMIT[:KEY]"},
     {"POLICY", 1, 1, takt_agent_tell_policy, false, ""},
     {"DEFINE", 2, 256, takt_agent_define, false, " LIMIT [RATE R ...]... [CONCURRENCY N] ..."},
-    {"RELAY", 4, 8, takt_agent_relay, false, " ..."},
+    {"RELAY", 2, 8, takt_agent_relay, false, " ..."},
     {"HELLO", 1, 7, do_hello, true, " [2|3] [AUTH USER PASSWORD] [SETNAME NAME]"},
     {"AUTH", 2, 3, do_auth, true, " [USER] PASSWORD"},
     {"PING", 1, 2, do_ping, false, " [TEXT]"},

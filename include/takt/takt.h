@@ -154,6 +154,7 @@ struct takt_permit {
     uint8_t counted;   /* by the ledger, among the waiters */
     uint8_t passed_count;
     uint8_t nested;                   /* its slot is one of all its limits */
+    uint8_t left;                     /* with TAKT_E_FULL: in which way */
     takt_hold holds[TAKT_LEVELS_MAX]; /* the innermost first */
     /* The queues of the outer limits, the next one last, and the costs there. */
     struct takt_queue *outer[TAKT_LEVELS_MAX - 1];

@@ -165,7 +165,7 @@ bool takt_acquire_chain(const takt_client *client, const takt_request *request,
         chain->more[chain->count++] = takt_request_more(levels, i);
         *outermost = i;
     }
-    return client->store->nests && takt_nest_suits(&client->scheduler, chain);
+    return client->store->nests && takt_chain_is_nested(chain);
 }
 
 /* The queue that the permit waits in first. */

@@ -47,10 +47,22 @@ void takt_adapt_write(const takt_adapt *adapt, takt_writer *writer)
 void takt_ledger_write_bound(const takt_numbers *numbers, takt_writer *writer)
 {
     takt_write_int(writer, numbers->max_waiting);
-    if (numbers->when_full == TAKT_WHEN_FULL_DROP_OLDEST)
+    takt_when_full_write(numbers->when_full, writer);
+}
+
+void takt_when_full_write(takt_when_full way, takt_writer *writer)
+{
+    if (way == TAKT_WHEN_FULL_DROP_OLDEST)
         takt_write_char(writer, 'o');
-    if (numbers->when_full == TAKT_WHEN_FULL_DROP_LOWEST)
+    if (way == TAKT_WHEN_FULL_DROP_LOWEST)
         takt_write_char(writer, 'u');
+}
+
+takt_when_full takt_when_full_read(takt_reader *reader)
+{
+    return takt_read_if(reader, 'o')   ? TAKT_WHEN_FULL_DROP_OLDEST
+           : takt_read_if(reader, 'u') ? TAKT_WHEN_FULL_DROP_LOWEST
+                                       : TAKT_WHEN_FULL_REFUSE;
 }
 
 /* ---- the parts behind the rules ------------------------------------------------------ */
@@ -83,9 +95,7 @@ static void read_revision(takt_reader *reader, takt_ledger *ledger, takt_numbers
     kept->revision = takt_read_int(reader, 1, TAKT_EXACT_MAX);
     kept->lookahead_us = read_number(reader, 0, TAKT_LOOKAHEAD_MAX_US);
     kept->max_waiting = read_number(reader, 0, TAKT_EXACT_MAX);
-    kept->when_full = takt_read_if(reader, 'o')   ? TAKT_WHEN_FULL_DROP_OLDEST
-                      : takt_read_if(reader, 'u') ? TAKT_WHEN_FULL_DROP_LOWEST
-                                                  : TAKT_WHEN_FULL_REFUSE;
+    kept->when_full = takt_when_full_read(reader);
     kept->concurrency = 0;
     if (takt_read_if(reader, ',')) {
         kept->concurrency = takt_read_int(reader, 1, TAKT_CONCURRENCY_MAX);

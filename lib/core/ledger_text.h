@@ -56,6 +56,10 @@ size_t takt_ledger_encode(const takt_ledger *ledger, char *text, size_t size);
  */
 void takt_ledger_write_bound(const takt_numbers *numbers, takt_writer *writer);
 
+/* The letter of that way; none for refuse. */
+void takt_when_full_write(takt_when_full way, takt_writer *writer);
+takt_when_full takt_when_full_read(takt_reader *reader);
+
 /* The numbers of `adapt`, as the text tells them. */
 void takt_adapt_write(const takt_adapt *adapt, takt_writer *writer);
 

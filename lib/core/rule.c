@@ -35,13 +35,30 @@ const takt_algorithm *takt_algorithm_at(int index)
     return index >= 0 && (size_t)index < COUNT ? algorithms[index] : NULL;
 }
 
+void takt_unit_map_digits(takt_unit_map map, char text[TAKT_AMOUNTS_MAX + 1])
+{
+    for (int i = 0; i < TAKT_AMOUNTS_MAX; i++)
+        text[i] = (char)('0' + i + map.shift[i]);
+    text[TAKT_AMOUNTS_MAX] = '\0';
+}
+
+bool takt_unit_map_read(takt_unit_map *map, const char *digits)
+{
+    *map = TAKT_UNIT_MAP_PLAIN;
+    for (int i = 0; i < TAKT_AMOUNTS_MAX; i++) {
+        if (digits[i] < '0' || digits[i] >= '0' + TAKT_AMOUNTS_MAX)
+            return false;
+        map->shift[i] = (int8_t)(digits[i] - '0' - i);
+    }
+    return true;
+}
+
 void takt_unit_map_write(takt_unit_map map, char text[TAKT_AMOUNTS_MAX + 1])
 {
-    int size = 0;
-
-    for (int i = 0; i < TAKT_AMOUNTS_MAX && !takt_unit_map_is_plain(map); i++)
-        text[size++] = (char)('0' + i + map.shift[i]);
-    text[size] = '\0';
+    if (takt_unit_map_is_plain(map))
+        text[0] = '\0';
+    else
+        takt_unit_map_digits(map, text);
 }
 
 const char *takt_unit_name(takt_unit unit)

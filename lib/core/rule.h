@@ -120,7 +120,13 @@ static inline bool takt_unit_map_is_plain(takt_unit_map map)
     return memcmp(map.shift, TAKT_UNIT_MAP_PLAIN.shift, sizeof map.shift) == 0;
 }
 
-/* The places of the level's amounts among the claim's, as digits; "": they are the same. */
+/* The places of the level's amounts among the claim's, as digits. */
+void takt_unit_map_digits(takt_unit_map map, char text[TAKT_AMOUNTS_MAX + 1]);
+
+/* Reads that many digits.  False: they are not places of amounts. */
+bool takt_unit_map_read(takt_unit_map *map, const char *digits);
+
+/* The digits, or "" if the level's amounts are those of the claim. */
 void takt_unit_map_write(takt_unit_map map, char text[TAKT_AMOUNTS_MAX + 1]);
 
 /* What amounts of a claim are in a level's own units. */

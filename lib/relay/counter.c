@@ -29,14 +29,15 @@ static const takt_limit *in_force(const takt_counter *counter, int level)
 }
 
 /* The limits in force; those that the programs say if one claim cannot decide about the others, or
- * nobody could tell the programs in which way their waiters leave. */
+ * these count units of which the programs' waiters state no amounts. */
 static takt_chain chain_of(const takt_counter *counter)
 {
     takt_chain chain = counter->said;
 
     for (int level = 0; level < chain.count; level++)
         chain.limits[level] = in_force(counter, level);
-    return chain.count == 1 || (takt_chain_is_nested(&chain) && takt_chain_drops_alike(&chain))
+    return chain.count == 1 || (takt_chain_is_nested(&chain) &&
+                                takt_chain_follows(&counter->said, chain.limits))
                ? chain
                : counter->said;
 }
@@ -84,7 +85,8 @@ static void name_levels(takt_counter *counter)
     (void)takt_relay_read_name(&parts, counter->name, counter->entry.size); /* it was checked */
     counter->tenant_name = parts.tenant;
     said->count = parts.inner_count + 1;
-    said->alike = true;
+    said->numbered = true;
+    memcpy(said->maps, parts.units, sizeof said->maps);
     for (int i = 0; i < said->count; i++)
         said->keys[i] = i < parts.inner_count ? parts.inner[i].key : parts.key;
 }
@@ -435,11 +437,8 @@ static takt_desk *choose_newest(const takt_counter *counter, const takt_permit *
  * fleet (core/overflow.h) the oldest waiters are those of the next turn.  NULL: no desk waits. */
 static takt_desk *choose_loser(const takt_counter *counter, const takt_permit *permit)
 {
-    const takt_queue *queue = takt_counter_find_queue(counter);
-
-    return queue != NULL && takt_queue_when_full(queue) == TAKT_WHEN_FULL_DROP_OLDEST
-               ? choose(counter, permit, false)
-               : choose_newest(counter, permit);
+    return permit->left == TAKT_WHEN_FULL_DROP_OLDEST ? choose(counter, permit, false)
+                                                      : choose_newest(counter, permit);
 }
 
 static bool note_unseen(takt_desk *desk, const takt_permit *permit, int64_t index)
@@ -531,7 +530,9 @@ static void refuse_cost(const takt_counter *counter, takt_ticket_class *class)
     const takt_queue *queue = takt_counter_find_queue(counter);
     bool inner =
         queue != NULL && counter->said.count > 1 &&
-        takt_numbers_can_give(queue->numbers, takt_amounts_of(class->kind.cost, class->kind.more));
+        takt_numbers_can_give(queue->numbers,
+                              takt_amounts_by(takt_queue_units(queue),
+                                              takt_amounts_of(class->kind.cost, class->kind.more)));
 
     for (takt_link *at = counter->desks.next; at != &counter->desks; at = at->next) {
         takt_desk *desk = TAKT_HOLDER(at, takt_desk, at_counter);
@@ -565,7 +566,7 @@ static void refuse(takt_counter *counter, takt_ticket_class *class, const takt_p
     want_of(desk, permit)->count--;
     class->wanted--;
     note_presence(desk);
-    desk->refused++;
+    takt_relay_leave(&desk->leaving, (takt_when_full)permit->left, 1);
     takt_report_ask(desk);
 }
 

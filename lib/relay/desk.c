@@ -60,7 +60,7 @@ static int read_ids(const takt_relay *relay, const char *ids, size_t size,
 static bool chain_up(const takt_limit *const *limits, int count, const takt_relay_parts *parts,
                      takt_chain *chain)
 {
-    *chain = (takt_chain){.count = count, .alike = true};
+    *chain = (takt_chain){.count = count, .numbered = true};
     if (count != parts->inner_count + 1)
         return false;
     for (int i = 0; i < parts->inner_count; i++) {

@@ -262,7 +262,7 @@ static int open_relay(takt_relay *relay, const char *const *words, const size_t 
     const takt_clock *clock = &relay->relays->client->scheduler.servers.first.clock;
     const char *name_space = relay->relays->name_space;
     int64_t now_us = takt_timer_now();
-    char text[64];
+    char text[80];
     takt_writer writer = {text, text + sizeof text, false};
     const char *answer[] = {"open", text};
     size_t answer_sizes[] = {4, 0};
@@ -282,6 +282,7 @@ static int open_relay(takt_relay *relay, const char *const *words, const size_t 
     takt_relay_write(&writer, clock->known ? takt_clock_store(clock, now_us) : 0);
     takt_relay_write(&writer, relay->relays->client->store->nests);
     takt_relay_write(&writer, 1); /* it settles for tenants */
+    takt_relay_write(&writer, 1); /* it reads units, and says ways */
     answer_sizes[1] = (size_t)(writer.at - text);
     takt_report_send(relay, 2, answer, answer_sizes);
     return 0;
@@ -302,7 +303,9 @@ int takt_relay_command(takt_relay *relay, int count, const char *const *words, c
     if (!relay->opened)
         return takt_fail(error, TAKT_E_INVALID,
                          "RELAY is for programs whose store is \"agent:\", and begins with OPEN");
-    if (count == 5 && is_named(words[1], sizes[1], "WANT"))
+    if (count == 2 && is_named(words[1], sizes[1], "WAYS"))
+        understood = relay->ways = true;
+    else if (count == 5 && is_named(words[1], sizes[1], "WANT"))
         understood = state(relay, words, sizes);
     else if (count == 5 && is_named(words[1], sizes[1], "LIMIT"))
         understood = define(relay, words, sizes);

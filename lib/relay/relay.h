@@ -95,7 +95,7 @@ typedef struct takt_desk {
     takt_relay_slot slots[TAKT_RELAY_SLOTS_MAX];
     int slot_count;
     int64_t index; /* of the last of these slots, or of a refusal behind them */
-    int64_t refused;
+    takt_relay_leaves leaving;
     bool lost;
     int failed;
 } takt_desk;
@@ -118,6 +118,7 @@ struct takt_relay {
     takt_link calls; /* under way: relay_call.c */
     int call_count;
     bool opened;
+    bool ways;     /* the program reads in which ways waiters leave */
     int64_t index; /* of the last slot or refusal */
     takt_relay_send send;
     void *data;

@@ -147,7 +147,10 @@ static void send_report(takt_desk *desk)
     takt_relay_write(&writer, queue != NULL ? queue->awarded.blocked_until_us : 0);
     takt_relay_write(&writer, queue != NULL ? queue->awarded.waiting : 0);
     takt_relay_write(&writer, queue != NULL ? takt_loss_workers(queue) : 0);
-    takt_relay_write(&writer, desk->refused);
+    if (desk->relay->ways)
+        takt_relay_write_leaves(&writer, &desk->leaving);
+    else
+        takt_relay_write(&writer, takt_relay_leaving(&desk->leaving));
     takt_relay_write(&writer, desk->lost);
     takt_relay_write(&writer, queue != NULL && desk->held_count > 0
                                   ? takt_max(queue->holding.leased_until_us, 0)
@@ -160,8 +163,8 @@ static void send_report(takt_desk *desk)
     }
     if (takt_report_is_newer(desk))
         numbers_size = takt_relay_write_numbers(queue->numbers, numbers);
-    desk->seq = desk->refused = 0;
-    desk->slot_count = 0;
+    desk->seq = 0;
+    desk->slot_count = desk->leaving.count = 0;
     desk->lost = false;
     send_about(desk, "report", text, (size_t)(writer.at - text), numbers, numbers_size);
 }

@@ -22,41 +22,6 @@ static bool suits(const takt_limit *limit, bool outermost)
     return outermost || limit->fair == TAKT_FAIR_WORKER;
 }
 
-/* Whether each level takes the cost and nothing else, as an agent of any version understands it. */
-static bool takes_cost_alone(const takt_chain *chain)
-{
-    takt_chain_units units;
-
-    if (!takt_chain_number(chain, &units))
-        return false;
-    for (int i = 0; i < chain->count; i++)
-        if (takt_numbers_count_more(&chain->limits[i]->numbers) ||
-            (i + 1 < chain->count && !takt_unit_map_is_plain(units.maps[i])))
-            return false;
-    return true;
-}
-
-bool takt_chain_drops_alike(const takt_chain *chain)
-{
-    const takt_numbers *first = NULL;
-
-    for (int i = 0; i < chain->count; i++) {
-        const takt_numbers *numbers = &chain->limits[i]->numbers;
-        if (numbers->max_waiting == 0)
-            continue;
-        if (first && numbers->when_full != first->when_full)
-            return false;
-        first = numbers;
-    }
-    return true;
-}
-
-bool takt_nest_suits(const takt_scheduler *scheduler, const takt_chain *chain)
-{
-    return takt_chain_is_nested(chain) &&
-           (!scheduler->relayed || (takes_cost_alone(chain) && takt_chain_drops_alike(chain)));
-}
-
 bool takt_chain_is_nested(const takt_chain *chain)
 {
     takt_chain_units units;
@@ -115,12 +80,11 @@ static int place_of(const takt_chain *chain, int level, int amount, takt_chain_u
 static bool number_level(const takt_chain *chain, int level, takt_chain_units *units)
 {
     for (int amount = 0; amount < TAKT_AMOUNTS_MAX; amount++) {
-        int place = amount;
+        int place;
         if (!counts(chain->limits[level], amount))
             continue;
-        if (!chain->alike)
-            place = place_of(chain, level, amount, units);
-        if (place < 0 || (chain->alike && amount > 0))
+        place = place_of(chain, level, amount, units);
+        if (place < 0)
             return false;
         units->maps[level].shift[amount] = (int8_t)(place - amount);
     }
@@ -132,15 +96,38 @@ bool takt_chain_number(const takt_chain *chain, takt_chain_units *units)
     int outermost = chain->count - 1;
 
     *units = (takt_chain_units){.of = {{0, 0}}};
+    if (chain->numbered) {
+        memcpy(units->maps, chain->maps, sizeof units->maps);
+        return true;
+    }
     for (int i = 0; i < TAKT_AMOUNTS_MAX; i++) {
         bool own = counts(chain->limits[outermost], i);
         units->of[i] = (takt_chain_unit){(int8_t)(own ? outermost : -1), (int8_t)i};
-        if (own && i > 0 && chain->alike)
-            return false;
     }
     for (int level = 0; level < outermost; level++)
         if (!number_level(chain, level, units))
             return false;
+    return true;
+}
+
+/* The place of a level's amount in a numbered chain. */
+static int numbered_place(const takt_chain *chain, int level, int amount)
+{
+    return level + 1 < chain->count ? amount + chain->maps[level].shift[amount] : amount;
+}
+
+bool takt_chain_follows(const takt_chain *chain, const takt_limit *const *limits)
+{
+    bool stated[TAKT_AMOUNTS_MAX] = {false};
+
+    for (int level = 0; level < chain->count; level++)
+        for (int i = 0; i < TAKT_AMOUNTS_MAX; i++)
+            stated[numbered_place(chain, level, i)] |= counts(chain->limits[level], i);
+    for (int level = 0; level < chain->count; level++)
+        for (int i = 0; i < TAKT_AMOUNTS_MAX; i++)
+            if (counts(limits[level], i) && !counts(chain->limits[level], i) &&
+                stated[numbered_place(chain, level, i)])
+                return false;
     return true;
 }
 
@@ -245,7 +232,7 @@ int takt_nest_join(takt_scheduler *scheduler, takt_queue *queue, const takt_chai
     if (!nest)
         return TAKT_E_NOMEM;
     queue->nest = nest;
-    nest->alike = chain->alike;
+    nest->numbered = chain->numbered;
     (void)takt_chain_number(chain, &units); /* it suits */
     name_subject(nest->subject, chain);
     while (nest->count + 1 < chain->count) {

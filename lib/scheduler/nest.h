@@ -19,7 +19,10 @@ typedef struct takt_chain {
     int64_t costs[TAKT_LEVELS_MAX];
     takt_more more[TAKT_LEVELS_MAX];
     int count;
-    bool alike; /* all levels take the same cost, and their units have no names: lib/relay */
+    /* A program has numbered the amounts, with these maps of the inner levels: lib/relay.  Names of
+     * units, costs and further amounts are not known. */
+    bool numbered;
+    takt_unit_map maps[TAKT_INNER_MAX];
 } takt_chain;
 
 /* Of which level's unit an amount of a claim is: the amount of that number there; level -1: of
@@ -46,13 +49,9 @@ bool takt_chain_take(const takt_chain *chain, takt_permit *permit);
  * their units can be numbered. */
 bool takt_chain_is_nested(const takt_chain *chain);
 
-/* Whether all levels that bound their waiters have the same when_full. */
-bool takt_chain_drops_alike(const takt_chain *chain);
-
-/* Whether work of that chain is nested here.  A program behind an agent passes limits one after the
- * other if they count different units or differ in when_full: no message to the agent says which
- * units these are, and none to the program in which way a waiter leaves. */
-bool takt_nest_suits(const takt_scheduler *scheduler, const takt_chain *chain);
+/* Whether work of a numbered chain can go by those limits: of a unit that they count and its own do
+ * not, a request takes 1, so no other level may have an amount in that place. */
+bool takt_chain_follows(const takt_chain *chain, const takt_limit *const *limits);
 
 /* Slots of work in the units of one of its levels, which has those numbers; of the outermost one
  * the map is zeros. */

@@ -163,7 +163,7 @@ typedef struct takt_inner {
 typedef struct takt_nest {
     int count;
     takt_inner inner[TAKT_INNER_MAX]; /* the innermost first */
-    bool alike;                       /* as takt_chain.alike */
+    bool numbered;                    /* as takt_chain.numbered */
     char subject[TAKT_TENANT_SIZE_MAX + 1];
 } takt_nest;
 

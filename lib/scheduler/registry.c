@@ -11,7 +11,8 @@
 
 #define LEVEL_SIZE     (TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX)
 #define ID_SIZE        (LEVEL_SIZE + 1 + TAKT_TENANT_SIZE_MAX)
-#define NESTED_ID_SIZE (ID_SIZE + TAKT_INNER_MAX * (1 + LEVEL_SIZE + 1 + TAKT_AMOUNTS_MAX))
+#define UNITS_SIZE     (TAKT_INNER_MAX * TAKT_AMOUNTS_MAX)
+#define NESTED_ID_SIZE (ID_SIZE + TAKT_INNER_MAX * (1 + LEVEL_SIZE) + 1 + UNITS_SIZE)
 
 static bool passes_sooner(const takt_node *a, const takt_node *b)
 {
@@ -250,17 +251,15 @@ takt_queue *takt_registry_queue(takt_scheduler *scheduler, const takt_limit *lim
 static size_t add_units(char *id, size_t size, const takt_chain *chain)
 {
     takt_chain_units units;
-    char text[TAKT_AMOUNTS_MAX + 1];
+    char text[UNITS_SIZE + 1];
     bool plain = true;
 
     (void)takt_chain_number(chain, &units); /* it suits */
-    for (int i = 0; i + 1 < chain->count; i++)
+    for (int i = 0; i + 1 < chain->count; i++) {
         plain = plain && takt_unit_map_is_plain(units.maps[i]);
-    for (int i = 0; !plain && i + 1 < chain->count; i++) {
-        takt_unit_map_write(units.maps[i], text);
-        size = add_part(id, size, text);
+        takt_unit_map_digits(units.maps[i], text + (ptrdiff_t)i * TAKT_AMOUNTS_MAX);
     }
-    return size;
+    return plain ? size : add_part(id, size, text);
 }
 
 static size_t write_nested_id(char id[NESTED_ID_SIZE], const takt_chain *chain, const char *tenant)

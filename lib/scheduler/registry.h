@@ -33,7 +33,8 @@ takt_queue *takt_registry_find_tenant(takt_scheduler *scheduler, const takt_limi
 
 /* The queue of that name if it exists.  A queue is called by the name of its limit, NUL, its key;
  * with a tenant also NUL, the tenant.  Of nested work always the tenant or nothing, then NUL, name,
- * NUL, key of each inner limit, the innermost first. */
+ * NUL, key of each inner limit, the innermost first.  If amounts of inner levels have other places
+ * among those that work states, also NUL, and the places (takt_unit_map_digits) of each level. */
 takt_queue *takt_registry_named(takt_scheduler *scheduler, const char *name, size_t size);
 
 /* All queues that claim from a ledger, one after the other: `before` is the last one, NULL for the

@@ -45,24 +45,37 @@ void takt_renew_nested(takt_scheduler *scheduler, takt_queue *queue, const takt_
 
 typedef const takt_limit *takt_finder(const void *data, const takt_limit *limit, const char *key);
 
+/* The limits that a nested queue has, with their keys. */
+static takt_chain chain_of(const takt_queue *queue)
+{
+    const takt_nest *nest = queue->nest;
+    takt_chain chain = {.count = nest->count + 1, .numbered = nest->numbered};
+
+    for (int i = 0; i < nest->count; i++) {
+        chain.limits[i] = nest->inner[i].limit;
+        chain.keys[i] = nest->inner[i].key;
+        chain.maps[i] = nest->inner[i].units;
+    }
+    chain.limits[nest->count] = queue->limit;
+    chain.keys[nest->count] = queue->key;
+    return chain;
+}
+
 /* The limits that a nested queue continues with: its waiters pass those that they asked for, also
  * if these are within others now.  False: it keeps the old ones. */
-static bool find_chain(const takt_scheduler *scheduler, const takt_queue *queue, takt_finder *find,
-                       const void *data, takt_chain *chain)
+static bool find_chain(const takt_queue *queue, takt_finder *find, const void *data,
+                       takt_chain *chain)
 {
-    int outermost = queue->nest->count;
+    takt_chain old = chain_of(queue);
 
-    chain->count = outermost + 1;
-    chain->alike = queue->nest->alike;
-    for (int i = 0; i < outermost; i++)
-        chain->limits[i] = find(data, queue->nest->inner[i].limit, queue->nest->inner[i].key);
-    chain->limits[outermost] = find(data, queue->limit, queue->key);
+    *chain = old;
     for (int i = 0; i < chain->count; i++) {
-        chain->costs[i] = 1; /* what its waiters cost does not change */
+        chain->limits[i] = find(data, old.limits[i], old.keys[i]);
         if (!chain->limits[i])
             return false;
     }
-    return takt_nest_suits(scheduler, chain) && takt_nest_continues(queue->nest, chain);
+    return takt_chain_is_nested(chain) && takt_nest_continues(queue->nest, chain) &&
+           (!old.numbered || takt_chain_follows(&old, chain->limits));
 }
 
 static void renew(takt_scheduler *scheduler, takt_queue *queue, takt_finder *find,
@@ -72,7 +85,7 @@ static void renew(takt_scheduler *scheduler, takt_queue *queue, takt_finder *fin
 {
     takt_chain chain = {.limits = {find(data, queue->limit, queue->key)}};
 
-    if (queue->nest ? !find_chain(scheduler, queue, find, data, &chain) : !chain.limits[0])
+    if (queue->nest ? !find_chain(queue, find, data, &chain) : !chain.limits[0])
         return;
     if (queue->turn)
         queue->turn->weight =

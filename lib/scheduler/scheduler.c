@@ -56,6 +56,14 @@ static void learn(takt_scheduler *scheduler, takt_queue *queue, const takt_numbe
     queue->numbers = queue->newer;
 }
 
+/* Too many wait: one leaves in that way. */
+static void refuse_one(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit,
+                       takt_when_full way, int64_t now_us)
+{
+    permit->left = (uint8_t)way;
+    refuse(scheduler, queue, permit, TAKT_E_FULL, now_us);
+}
+
 /* Returns how many left. */
 static int64_t refuse_some(takt_scheduler *scheduler, takt_queue *queue, takt_leave leave,
                            int64_t now_us)
@@ -66,7 +74,7 @@ static int64_t refuse_some(takt_scheduler *scheduler, takt_queue *queue, takt_le
     while (left > 0 && (permit = takt_queue_excess(queue, leave.way)))
         for (; permit && left > 0; permit = next, left--) {
             next = takt_queue_excess_after(queue, leave.way, permit);
-            refuse(scheduler, queue, permit, TAKT_E_FULL, now_us);
+            refuse_one(scheduler, queue, permit, leave.way, now_us);
         }
     return leave.count - left;
 }
@@ -76,17 +84,17 @@ static int64_t refuse_some(takt_scheduler *scheduler, takt_queue *queue, takt_le
 static void refuse_excess(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
                           int64_t now_us)
 {
-    takt_leave alike = {takt_queue_when_full(queue), award->refused};
+    takt_leave rest = {takt_queue_when_full(queue), award->refused};
     takt_permit *permit;
 
     if (award->leave_count == 0)
-        alike.count -= refuse_some(scheduler, queue, alike, now_us);
+        rest.count -= refuse_some(scheduler, queue, rest, now_us);
     for (int i = 0; i < award->leave_count; i++)
-        refuse_some(scheduler, queue, award->leaves[i], now_us);
+        rest.count -= refuse_some(scheduler, queue, award->leaves[i], now_us);
     if (!scheduler->relayed)
         return;
-    for (; alike.count > 0 && (permit = takt_queue_last(queue)); alike.count--)
-        refuse(scheduler, queue, permit, TAKT_E_FULL, now_us);
+    for (; rest.count > 0 && (permit = takt_queue_last(queue)); rest.count--)
+        refuse_one(scheduler, queue, permit, rest.way, now_us);
 }
 
 /* Refuses newcomers without a claim if this queue alone has as many waiters as may wait.  Of nested
@@ -98,7 +106,7 @@ static void refuse_unstated(takt_scheduler *scheduler, takt_queue *queue, int64_
     if (scheduler->relayed && queue->nest)
         return;
     while (takt_queue_is_full(queue) && (permit = takt_queue_unstated(queue)))
-        refuse(scheduler, queue, permit, TAKT_E_FULL, now_us);
+        refuse_one(scheduler, queue, permit, TAKT_WHEN_FULL_REFUSE, now_us);
 }
 
 static int64_t tokens_in_hand(const takt_queue *queue)

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """
-Nested limits in programs behind a real agent, over the file store and over Redis: by the store's slots no rule of any
-level is broken, also after a block of the outer limit, permits of both levels come together, and bounds of inner limits
-count the waiters of all programs, also those that come with another policy of the agent.
+Nested limits in programs behind a real agent, over the memory store, the file store and Redis: by the store's slots no
+rule of any level is broken, also after a block of the outer limit, permits of both levels come together, and bounds of
+inner limits count the waiters of all programs, also those that come with another policy of the agent. Levels may count
+different units and differ in when_full.
 """
 
 import contextlib
+import json
 import pathlib
 import signal
 import subprocess
@@ -24,6 +26,12 @@ POLICY = '''limits:
   - {name: box, rules: [{rate: 1/h}], max_waiting: 2, within: smtp}
   - {name: latest, rules: [{rate: 1/h}], max_waiting: 1, when_full: drop-oldest, within: smtp}
   - {name: late, rules: [{rate: 1/h}], within: smtp}
+  - name: team
+    rules: [{rate: 1/h, burst: 1000, counts: output}, {rate: 1/h, burst: 100, counts: images}]
+    within: model
+  - {name: model, rules: [{rate: 1/h, burst: 9000, counts: input}, {rate: 1/h, burst: 2000, counts: output}]}
+  - {name: newest, rules: [{rate: 1000/s}], max_waiting: 1, when_full: drop-oldest, within: narrow}
+  - {name: narrow, rules: [{rate: 1000/s}], max_waiting: 2}
 '''
 BOUNDED = POLICY.replace('limits:', 'revision: 1\nlimits:').replace('{name: late,', '{name: late, max_waiting: 2,')
 JOBS = 6  # of each program
@@ -85,6 +93,25 @@ def holds(report, here, where):
     here.open_gate('gate')
     for process in (first, *others):
         ends.wait(process)
+
+
+def units(report, here, where):
+    """Each level takes its own units of the work of two programs; a third one wants more than a level has left."""
+    def runs(costs, *options):
+        words = [word for cost in costs.split(',') for word in ('--cost', cost)]
+        return here.takt('run', '--store', f'agent:{here.socket}', *words, *options, 'team:k', '--', 'true')
+
+    def left(limit):
+        told = here.takt('peek', '--store', f'agent:{here.socket}', '--json', limit)
+        return [rule['remaining'] for rule in json.loads(told.stdout)['rules']]
+
+    done = [runs('input=3000,output=20,images=60'), runs('input=10,output=500,images=1')]
+    report.check(all(one.returncode == 0 for one in done), f'{where}: programs take three units', done)
+    report.check(left('model') == [5990, 1480] and left('team:k') == [480, 39], f'{where}: each level its own ones',
+                 (left('model'), left('team:k')))
+    refused = runs('input=1,output=1,images=40', '--max-wait', '100ms')
+    report.check(refused.returncode == 75 and left('model') == [5990, 1480],
+                 f'{where}: without a unit of one level nothing is taken of the others', refused)
 
 
 class Bounded:
@@ -155,19 +182,43 @@ def bounds_later(report, here, where, agent):
     report.check(waited == [True] * 3, f'{where}: those that were there stay', waited)
 
 
+def ways(report, here, where):
+    """The key drops, the limit around it refuses: with two other waiters there, newcomers of the key fail."""
+    def starts(key):
+        return here.start('run', '--store', f'agent:{here.socket}', f'newest:{key}', '--', 'true')
+
+    def until_waiting(count):
+        ends.until(lambda: f'\r\nwaiting:{count}\r' in agent.do('INFO'), f'there are never {count} waiting')
+
+    agent = here.client()
+    here.takt('block', '--store', f'agent:{here.socket}', 'narrow', '1h')
+    first = starts('a')
+    until_waiting(1)
+    second = starts('a')
+    report.check(ends.wait(first) == 75, f'{where}: the key drops its oldest')
+    third = starts('b')
+    until_waiting(2)
+    report.check(ends.wait(starts('a')) == 75, f'{where}: the limit around it refuses before the key drops')
+    report.check((second.poll(), third.poll()) == (None, None), f'{where}: and the others wait')
+    here.takt('unblock', '--store', f'agent:{here.socket}', 'narrow')
+    report.check((ends.wait(second), ends.wait(third)) == (0, 0), f'{where}: until they start')
+
+
 def main():
     report = tap.Report()
-    for where in ('file', 'redis'):
+    for where in ('memory', 'file', 'redis'):
         with contextlib.ExitStack() as stack:
             here = stack.enter_context(agent_place())
-            url = f'file:{here.path}/store/'
+            url = 'memory:' if where == 'memory' else f'file:{here.path}/store/'
             if where == 'redis':
                 url = stack.enter_context(redis_server.server(here.path)).url
             here.write('takt.yaml', POLICY)
             agent = here.agent('--store', url)
             paces(report, here, where)
             holds(report, here, where)
+            units(report, here, where)
             bounds(report, here, where)
+            ways(report, here, where)
             bounds_later(report, here, where, agent)
             end(agent)
     report.end()

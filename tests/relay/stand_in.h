@@ -16,6 +16,9 @@
 
 #include "redis/resp.h"
 
+/* Numbers that older agents do not say: WAYS; PAYS and WAYS; NESTS, too. */
+enum { STAND_IN_WAYS = 1, STAND_IN_PAYS, STAND_IN_NESTS };
+
 typedef struct stand_in stand_in;
 
 typedef struct stand_in_connection {
@@ -39,7 +42,7 @@ struct stand_in {
     char url[100];
     bool frozen; /* reads nothing */
     bool holds;  /* keeps what it has to send, until stand_in_send_held */
-    bool older;  /* does not say whether it carries nested work */
+    int older;   /* leaves out so many of the last numbers that it says when a program opens */
     int limits;  /* that programs have stated */
     int closed;
 };
@@ -53,12 +56,12 @@ static void stand_in_write(stand_in_connection *connection, const char *bytes, s
     cr_assert(written == (int)size || written == UV_EPIPE, "%d of %d", written, (int)size);
 }
 
-/* The answer to OPEN without its last two numbers. */
+/* The answer to OPEN without its last numbers. */
 static void stand_in_open_as_older(stand_in_connection *connection, const char *bytes)
 {
     const char *text = strrchr(bytes, '$');
     char shorter[120];
-    int size = (int)strlen(strchr(text, '\n') + 1) - 6; /* "1 1 " and the end of the line */
+    int size = (int)strlen(strchr(text, '\n') + 1) - 2 * connection->agent->older - 2;
 
     cr_assert(size > 0);
     snprintf(shorter, sizeof shorter, "*2\r\n$4\r\nopen\r\n$%d\r\n%.*s\r\n", size, size,
@@ -71,7 +74,7 @@ static void stand_in_send(void *data, const char *bytes, size_t size)
     stand_in_connection *connection = data;
 
     cr_assert_not_null(bytes);
-    if (connection->agent->older && strncmp(bytes, "*2\r\n$4\r\nopen", 12) == 0) {
+    if (connection->agent->older > 0 && strncmp(bytes, "*2\r\n$4\r\nopen", 12) == 0) {
         char text[120];
         snprintf(text, sizeof text, "%.*s", (int)size, bytes);
         stand_in_open_as_older(connection, text);

@@ -2,20 +2,15 @@
  * Nested limits in programs behind an agent: all levels are decided at once, as the agent's store
  * can, for the work of all programs together.
  */
-#include <criterion/criterion.h>
-#include <criterion/parameterized.h>
-
 #include "base/fail.h"
-#include "client/client.h"
 #include "policy/overrides.h"
+#include "programs.h"
 #include "scheduler/registry.h"
-#include "stand_in.h"
 #include "store/agent/message.h"
 #include "store/redis/cluster.h"
 
-#define PROGRAMS 3
-#define JOBS     120
-#define MS       1000
+#define JOBS 120
+#define MS   1000
 
 static const char text[] =
     "limits:\n"
@@ -56,131 +51,14 @@ static const char next_text[] = "revision: 2\n"
                                 "  - {name: site, concurrency: 2}\n"
                                 "  - {name: all, concurrency: 3, lease: 20s}\n";
 
-enum { MEMORY, REDIS, KINDS };
-static int kinds[] = {MEMORY, REDIS};
-
-static uv_loop_t loop;
-static stand_in agent;
-static struct server server;
-static takt_policy *policy, *next_policy, *agent_policy;
-static takt_client *clients[PROGRAMS];
-static unsigned events[PROGRAMS];
-static int closed, callbacks;
-
-typedef struct job {
-    takt_permit permit;
-    int calls, status;
-} job;
-
 static job slow[JOBS], fast[JOBS];
 
-#define EACH_STORE(test)                                                                           \
-    ParameterizedTestParameters(relay_nest, test)                                                  \
-    {                                                                                              \
-        return cr_make_param_array(int, kinds, KINDS);                                             \
-    }                                                                                              \
-    ParameterizedTest(const int *kind, relay_nest, test, .timeout = 90)
-
-#define IN_MEMORY(test) Test(relay_nest, test, .timeout = 90)
-
-static void on_event(takt_client *client, const takt_event *event, void *data)
-{
-    (void)client;
-    events[(takt_client **)data - clients] |= 1U << event->type;
-}
-
-static takt_policy *parse(const char *yaml)
-{
-    takt_policy *parsed = NULL;
-    takt_error error = {0};
-
-    cr_assert_eq(takt_policy_parse(&parsed, "p", yaml, strlen(yaml), &error), 0, "%s", error.text);
-    return parsed;
-}
-
-static void open_with(const char *yaml, const char *store)
-{
-    cr_assert_eq(uv_loop_init(&loop), 0);
-    stand_in_open(&agent, &loop, store);
-    policy = parse(yaml);
-    next_policy = parse(next_text);
-    for (int i = 0; i < PROGRAMS; i++) {
-        takt_options options = {.store = agent.url, .on_event = on_event, .data = &clients[i]};
-        takt_error error;
-        cr_assert_eq(takt_open(&clients[i], &loop, policy, &options, &error), 0, "%s", error.text);
-    }
-}
-
-static void open_all(const char *store)
-{
-    open_with(text, store);
-}
+#define EACH_STORE(test) EACH_STORE_OF(relay_nest, test)
+#define IN_MEMORY(test)  Test(relay_nest, test, .timeout = 90)
 
 static void begin(int kind)
 {
-    if (kind == REDIS)
-        server_start(&server, NULL);
-    open_all(kind == REDIS ? server.url : "memory:");
-}
-
-static void count_closed(void *data)
-{
-    (void)data;
-    closed++;
-}
-
-static void close_client(int program)
-{
-    int before = closed;
-
-    takt_close(clients[program], count_closed, NULL);
-    clients[program] = NULL;
-    while (closed == before)
-        uv_run(&loop, UV_RUN_ONCE);
-}
-
-static void close_all(void)
-{
-    for (int i = 0; i < PROGRAMS; i++)
-        if (clients[i])
-            close_client(i);
-    stand_in_close(&agent);
-    cr_assert_eq(uv_loop_close(&loop), 0);
-    takt_policy_free(policy);
-    takt_policy_free(next_policy);
-    takt_policy_free(agent_policy);
-}
-
-static void end(int kind)
-{
-    close_all();
-    if (kind == REDIS)
-        server_stop(&server);
-}
-
-static void note(takt_permit *permit, int status)
-{
-    job *done = permit->data;
-
-    done->calls++;
-    done->status = status;
-    callbacks++;
-}
-
-static void ask_for(int program, const char *limit, const char *key, const char *tenant, job *of)
-{
-    takt_request request = TAKT_REQUEST(limit);
-
-    request.key = key;
-    request.tenant = tenant;
-    of->permit.data = of;
-    of->calls = 0;
-    cr_assert_eq(takt_acquire(clients[program], &of->permit, &request, note), 0);
-}
-
-static void ask(int program, const char *limit, const char *key, job *of)
-{
-    ask_for(program, limit, key, NULL, of);
+    begin_with(kind, text);
 }
 
 /* Programs in turn. */
@@ -188,24 +66,6 @@ static void ask_all(const char *limit, const char *key, job *jobs, int count)
 {
     for (int i = 0; i < count; i++)
         ask(i % PROGRAMS, limit, key, &jobs[i]);
-}
-
-static void run_until(int count)
-{
-    while (callbacks < count)
-        uv_run(&loop, UV_RUN_ONCE);
-}
-
-static void wait_for(const job *of)
-{
-    while (of->calls == 0)
-        uv_run(&loop, UV_RUN_ONCE);
-}
-
-static void look_around(void)
-{
-    for (int i = 0; i < 200; i++)
-        uv_run(&loop, UV_RUN_NOWAIT);
 }
 
 static int compare_slots(const void *a, const void *b)
@@ -228,26 +88,6 @@ static void expect_apart(const job *jobs, int count, int64_t least_us)
     for (int i = 1; i < count; i++)
         cr_expect_geq(slots[i] - slots[i - 1], least_us, "slot %d: %lld", i,
                       (long long)(slots[i] - slots[i - 1]));
-}
-
-static bool answered;
-static int call_status;
-static takt_standing told;
-
-static void take_answer(takt_call *call, int status, const takt_standing *standing)
-{
-    (void)call;
-    answered = true;
-    call_status = status;
-    told = standing ? *standing : (takt_standing){0};
-}
-
-static void finish(int code)
-{
-    cr_assert_eq(code, 0);
-    for (answered = false; !answered;)
-        uv_run(&loop, UV_RUN_ONCE);
-    cr_assert_eq(call_status, 0);
 }
 
 static int64_t left_of(const char *limit, const char *key)
@@ -877,6 +717,7 @@ IN_MEMORY(a_chain_changes_with_the_policy)
     takt_error error;
 
     begin(MEMORY);
+    next_policy = parse(next_text);
     for (int i = 0; i < 3; i++)
         ask(0, "site", "a", &slow[i]);
     run_until(2);
@@ -907,6 +748,7 @@ IN_MEMORY(new_numbers_of_an_inner_limit_reach_the_agent)
     takt_error error;
 
     begin(MEMORY);
+    next_policy = parse(next_text);
     ask_all("late", "k", slow, 6);
     run_until(1);
     look_around();
@@ -944,7 +786,7 @@ IN_MEMORY(the_numbers_of_the_agents_policy_count_if_they_are_newer)
 IN_MEMORY(behind_an_older_agent_work_passes_its_limits_one_after_the_other)
 {
     begin(MEMORY);
-    agent.older = true;
+    agent.older = STAND_IN_NESTS;
     ask_all("domain", "a.example", slow, 9);
     cr_expect_str_eq(slow[0].permit.queue->limit->name, "smtp", "it is not connected yet");
     run_until(3);
@@ -959,7 +801,7 @@ IN_MEMORY(behind_an_older_agent_work_passes_its_limits_one_after_the_other)
         cr_expect_eq(events[i], 0);
     stand_in_stop_listening(&agent);
     look_around();
-    agent.older = false;
+    agent.older = 0;
     stand_in_listen(&agent);
     while (!(events[0] & 1U << TAKT_EVENT_PERMIT_LOST))
         uv_run(&loop, UV_RUN_ONCE);
@@ -982,7 +824,7 @@ IN_MEMORY(nested_permits_are_lost_to_an_older_agent)
     run_until(2);
     stand_in_stop_listening(&agent);
     look_around();
-    agent.older = true;
+    agent.older = STAND_IN_NESTS;
     stand_in_listen(&agent);
     while (!(events[0] & 1U << TAKT_EVENT_PERMIT_LOST))
         uv_run(&loop, UV_RUN_ONCE);
@@ -1005,7 +847,7 @@ Test(relay_nest, behind_an_agent_of_a_cluster_work_passes_its_limits_one_after_t
     static struct cluster cluster;
 
     cluster_start(&cluster, false, NULL);
-    open_all(cluster.url);
+    open_with(text, cluster.url);
     ask_all("domain", "a.example", slow, 9);
     ask_all("domain", "b.example", fast, 9);
     ask_for(0, "mailbox", "x", "a", &slow[9]);
@@ -1049,7 +891,7 @@ IN_MEMORY(statements_of_nested_work_are_checked)
     takt_relay *relay;
     takt_error error;
 
-    open_all("memory:");
+    open_with(text, "memory:");
     cr_assert_eq(takt_policy_add(policy, &bounded, &error), 0);
     cr_assert_eq(takt_policy_add(policy, &full, &error), 0);
     cr_assert_eq(takt_relay_open(&relay, agent.relays, hear_nothing, NULL), 0);
@@ -1084,6 +926,34 @@ IN_MEMORY(statements_of_nested_work_are_checked)
     cr_expect_eq(WANT(relay, "1/5", "\0\0domain\0k"), TAKT_E_INVALID, "an unknown id");
     cr_expect_eq(WANT(relay, "1/2/", "\0\0domain\0k"), TAKT_E_INVALID);
     cr_expect_eq(WANT(relay, "1 2", "\0\0domain\0k"), TAKT_E_INVALID);
+    cr_expect_eq(WANT(relay, "1/2",
+                      "\0\0domain\0k\0"
+                      "1123"),
+                 0, "places of its amounts");
+    cr_expect_eq(WANT(relay, "1/2",
+                      "\0\0domain\0k\0"
+                      "0123"),
+                 TAKT_E_INVALID, "not said");
+    cr_expect_eq(WANT(relay, "1/2",
+                      "\0\0domain\0k\0"
+                      "4123"),
+                 TAKT_E_INVALID, "no place");
+    cr_expect_eq(WANT(relay, "1/2",
+                      "\0\0domain\0k\0"
+                      "112"),
+                 TAKT_E_INVALID);
+    cr_expect_eq(WANT(relay, "1/2",
+                      "\0\0domain\0k\0"
+                      "11231123"),
+                 TAKT_E_INVALID, "one level");
+    cr_expect_eq(WANT(relay, "1/4/2",
+                      "\0\0full\0k\0domain\0\0"
+                      "01231123"),
+                 0);
+    cr_expect_eq(WANT(relay, "1",
+                      "\0t\0"
+                      "1123"),
+                 TAKT_E_INVALID, "no level inside");
     takt_relay_close(relay);
     close_all();
 }

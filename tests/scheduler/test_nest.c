@@ -289,44 +289,81 @@ Test(nest, five_units_are_too_many)
     cr_expect_not(takt_chain_is_nested(&chain));
 }
 
-Test(nest, a_program_behind_an_agent_passes_different_units_one_by_one)
+/* An agent knows a program's amounts by their places: of the domain's first unit it has the second
+ * one. */
+static takt_chain numbered(void)
 {
     takt_chain chain = chain_of(&domain, (const char *const[]){"d", "mx"});
 
-    s.relayed = true;
-    strcpy(domain.unit, "tokens");
-    cr_expect_not(takt_nest_suits(&s, &chain));
-    strcpy(server.unit, "tokens");
-    cr_expect(takt_nest_suits(&s, &chain));
-    count_units(&server, "tokens", "images");
-    cr_expect_not(takt_nest_suits(&s, &chain));
-    s.relayed = false;
-    cr_expect(takt_nest_suits(&s, &chain));
+    chain.numbered = true;
+    cr_assert(takt_unit_map_read(&chain.maps[0], "1123"));
+    return chain;
 }
 
-Test(nest, a_program_behind_an_agent_passes_levels_that_drop_differently_one_by_one)
+Test(nest, numbered_amounts_need_no_names)
 {
-    takt_chain chain = chain_of(&domain, (const char *const[]){"d", "mx"});
+    static const char name[] = "server\0mx\0\0domain\0d\0" "1123";
+    takt_chain chain = numbered();
+    takt_chain_units units;
+    takt_queue *queue;
 
-    s.relayed = true;
-    domain.numbers.when_full = TAKT_WHEN_FULL_DROP_OLDEST;
-    domain.numbers.max_waiting = 3;
-    cr_expect(takt_nest_suits(&s, &chain), "the server has no bound");
-    server.numbers.max_waiting = 3;
-    cr_expect_not(takt_nest_suits(&s, &chain));
-    s.relayed = false;
-    cr_expect(takt_nest_suits(&s, &chain));
-}
-
-Test(nest, an_agent_knows_no_names)
-{
-    takt_chain chain = chain_of(&domain, (const char *const[]){"d", "mx"});
-
-    chain.alike = true;
-    strcpy(domain.unit, "tokens");
+    strcpy(domain.unit, "images");
     cr_expect(takt_chain_is_nested(&chain));
-    count_units(&domain, "tokens", "images");
-    cr_expect_not(takt_chain_is_nested(&chain));
+    cr_assert(takt_chain_number(&chain, &units));
+    cr_expect_eq(units.maps[0].shift[0], 1);
+    queue = takt_registry_nested(&s, &chain, NULL, 1);
+    cr_expect(takt_unit_map_same(queue->nest->inner[0].units, chain.maps[0]));
+    cr_expect_eq(takt_registry_named(&s, name, sizeof name - 1), queue);
+}
+
+Test(nest, limits_of_an_agent_count_no_unit_in_the_place_of_another_one)
+{
+    takt_chain chain = numbered();
+    takt_limit newer = server, inner = domain;
+    const takt_limit *limits[] = {&inner, &newer};
+
+    cr_expect(takt_chain_follows(&chain, limits));
+    count_units(&newer, "tokens", "images");
+    cr_expect_not(takt_chain_follows(&chain, limits), "the domain's unit has that place");
+    newer.numbers.rules[1].unit = TAKT_UNIT_MORE + 1;
+    cr_expect(takt_chain_follows(&chain, limits), "a request takes 1 of it");
+    limits[1] = &server;
+    count_units(&inner, "images", "tokens");
+    cr_expect_not(takt_chain_follows(&chain, limits), "and its first one has it");
+}
+
+static const takt_limit *newer_server, *newer_domain;
+
+static const takt_limit *find_newer(const void *data, const takt_limit *limit, const char *key)
+{
+    (void)data, (void)key;
+    return strcmp(limit->name, "server") == 0 ? newer_server : newer_domain;
+}
+
+static int32_t weigh_one(const void *data, const takt_limit *limit, const takt_turn *turn)
+{
+    (void)data, (void)limit, (void)turn;
+    return 1;
+}
+
+Test(nest, numbered_work_keeps_its_limits_if_new_ones_count_other_units)
+{
+    takt_chain chain = numbered();
+    takt_queue *queue = takt_registry_nested(&s, &chain, NULL, 1);
+    takt_limit newer = server, inner = domain;
+
+    count_units(&newer, "tokens", "images");
+    newer_server = &newer;
+    newer_domain = &inner;
+    takt_renew_policy(&s, find_newer, weigh_one, NULL);
+    cr_expect_eq(queue->limit, &server);
+    newer.numbers.rule_count = 1;
+    takt_renew_policy(&s, find_newer, weigh_one, NULL);
+    cr_expect_eq(queue->limit, &newer);
+    cr_expect_eq(queue->nest->inner[0].limit, &inner);
+    newer_server = &server;
+    newer_domain = &domain;
+    takt_renew_policy(&s, find_newer, weigh_one, NULL);
 }
 
 Test(nest, waiters_keep_the_units_that_they_stated)

@@ -123,3 +123,27 @@ Test(registry, work_whose_levels_count_other_units_waits_apart)
     cr_assert_neq(middle, inmost);
     cr_assert_eq(takt_registry_nested(&scheduler, &chain, NULL, 1), middle);
 }
+
+/* A limit and its key may look like the places of units. */
+Test(registry, units_are_told_apart_from_a_level)
+{
+    takt_limit levels[3] = {limit, limit, limit};
+    takt_chain chain = {.count = 3}, four = {.count = 4};
+    takt_limit odd = limit;
+    takt_queue *queue;
+
+    strcpy(odd.name, "1123");
+    for (int i = 0; i < 3; i++) {
+        levels[i].name[0] = (char)('a' + i);
+        four.limits[i == 2 ? 3 : i] = chain.limits[i] = &levels[i];
+        four.keys[i == 2 ? 3 : i] = chain.keys[i] = "k";
+    }
+    four.limits[2] = &odd;
+    four.keys[2] = "1123";
+    for (int i = 0; i < 2; i++)
+        strcpy(levels[i].unit, "images");
+    queue = takt_registry_nested(&scheduler, &chain, NULL, 1);
+    for (int i = 0; i < 2; i++)
+        strcpy(levels[i].unit, "");
+    cr_assert_neq(takt_registry_nested(&scheduler, &four, NULL, 1), queue);
+}

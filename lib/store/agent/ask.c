@@ -151,7 +151,7 @@ static void award(takt_agent_store *store, takt_relay_desk *desk, takt_agent_job
     int64_t offset_us =
         desk->store_offset_us != 0 ? desk->store_offset_us : store->clock.store_offset_us;
 
-    takt_relay_desk_award(desk, job->call, now_us, now_us - offset_us);
+    takt_relay_desk_award(desk, job->call, now_us, now_us - offset_us, store->ways);
     job->call->award->unlisted = unlisted;
     desk->claiming = NULL;
     takt_agent_store_answer(store, job, 0);
@@ -226,7 +226,7 @@ static void ask_claim(takt_agent_store *store, takt_agent_job *job)
         store->store.trouble = store->text;
         return;
     }
-    if (desk->refused > 0) { /* these leave before the others are stated */
+    if (desk->leaving.count > 0) { /* these leave before the others are stated */
         award(store, desk, job, true);
         return;
     }
@@ -371,6 +371,9 @@ static bool hear_open(takt_agent_store *store, const message *said)
         return false;
     store->store.nests = takt_relay_read(&reader, 0, INT64_MAX) > 0 && !reader.bad;
     store->pays = takt_relay_read(&reader, 0, INT64_MAX) > 0 && !reader.bad;
+    store->ways = takt_relay_read(&reader, 0, INT64_MAX) > 0 && !reader.bad &&
+                  send_words(store, 2, (const char *const[]){"RELAY", "WAYS"}, -1, 0);
+    store->store.nests = store->store.nests && store->ways;
     store->clock.offset_us = store->clock.opened_us - agent_us;
     hear_clock(&store->clock.store_offset_us, store_us);
     return true;
@@ -464,7 +467,7 @@ static bool hear_report(takt_agent_store *store, const message *said)
     heard->blocked_until_us = takt_relay_read(&reader, 0, INT64_MAX);
     heard->waiting = takt_relay_read(&reader, 0, INT64_MAX);
     heard->workers = takt_relay_read(&reader, 0, INT64_MAX);
-    heard->refused += takt_relay_read(&reader, 0, INT32_MAX);
+    takt_relay_read_leaves(&reader, &heard->leaving);
     heard->lost |= takt_relay_read(&reader, 0, 1) > 0;
     leased_us = takt_relay_read(&reader, 0, INT64_MAX);
     index = takt_relay_read(&reader, 0, INT64_MAX);
@@ -473,8 +476,8 @@ static bool hear_report(takt_agent_store *store, const message *said)
     store->seen_index = takt_max(store->seen_index, index);
     hear_clock(&store->clock.store_offset_us, store_us);
     if (desk == NULL)
-        return (stranger.slot_count == 0 && stranger.refused == 0) || send_back(store, said);
-    desk->unsure |= desk->refused > 0;
+        return (stranger.slot_count == 0 && stranger.leaving.count == 0) || send_back(store, said);
+    desk->unsure |= desk->leaving.count > 0;
     hear_clock(&desk->store_offset_us, store_us);
     desk->leased_until_us = leased_us > 0 ? leased_us + store->clock.offset_us : 0;
     desk->heard_us = agent_us + store->clock.offset_us;

@@ -35,9 +35,9 @@ void takt_relay_desk_renew(takt_relay_desk *desk, int connection)
     desk->lost |= desk->holding > 0;
     desk->connection = connection;
     memset(desk->limits, 0, sizeof desk->limits);
-    desk->holding = desk->refused = desk->next_slot_us = 0;
+    desk->holding = desk->next_slot_us = 0;
     desk->leased_until_us = desk->heard_us = 0;
-    desk->want_count = desk->slot_count = desk->failed = 0;
+    desk->want_count = desk->slot_count = desk->leaving.count = desk->failed = 0;
     desk->weight = 0;
     desk->outdated = desk->unsure = false;
 }
@@ -190,8 +190,17 @@ static int give(takt_relay_desk *desk, takt_award *award)
     return given;
 }
 
+/* Says how many of the waiters leave, and how. */
+static void refuse(takt_relay_desk *desk, takt_award *award, bool ways)
+{
+    award->refused = takt_relay_leaving(&desk->leaving);
+    award->leave_count = ways ? desk->leaving.count : 0;
+    memcpy(award->leaves, desk->leaving.of, sizeof desk->leaving.of);
+    desk->leaving.count = 0;
+}
+
 void takt_relay_desk_award(takt_relay_desk *desk, takt_store_call *call, int64_t now_us,
-                           int64_t store_us)
+                           int64_t store_us, bool ways)
 {
     takt_award *award = call->award;
     int64_t lease_us = lease_of(call), waiting = 0;
@@ -209,8 +218,7 @@ void takt_relay_desk_award(takt_relay_desk *desk, takt_store_call *call, int64_t
     award->blocked_until_us = desk->blocked_until_us;
     award->waiting = takt_max(desk->waiting, waiting);
     award->workers = takt_max(desk->workers, waiting > 0);
-    award->refused = desk->refused;
-    award->leave_count = 0;
+    refuse(desk, award, ways);
     award->least_urgent = -1;
     award->holding = 0;
     if (lease_us != TAKT_NEVER)
@@ -226,7 +234,6 @@ void takt_relay_desk_award(takt_relay_desk *desk, takt_store_call *call, int64_t
     award->outdated = desk->outdated && desk->newer.revision >= call->numbers->revision;
     if (award->outdated)
         award->newer = desk->newer;
-    desk->refused = 0;
     desk->lost = false;
     call->status = 0;
 }
@@ -237,5 +244,5 @@ bool takt_relay_desk_is_idle(const takt_relay_desk *desk)
         if (desk->wants[i].count > 0)
             return false;
     return desk->holding == 0 && desk->slot_count == 0 && desk->claiming == NULL && !desk->lost &&
-           desk->failed == 0 && desk->refused == 0;
+           desk->failed == 0 && desk->leaving.count == 0;
 }

@@ -30,7 +30,8 @@ typedef struct takt_relay_desk {
     /* What the agent has said. */
     takt_relay_slot slots[TAKT_RELAY_SLOTS_MAX]; /* arrived and not in an award yet */
     int slot_count;
-    int64_t next_slot_us, blocked_until_us, waiting, workers, refused;
+    int64_t next_slot_us, blocked_until_us, waiting, workers;
+    takt_relay_leaves leaving;
     int64_t leased_until_us; /* by the local clock; 0: not known */
     int64_t heard_us;        /* when that was said, by the local clock */
     int64_t store_offset_us; /* local clock - that of the ledger's server; 0: not heard */
@@ -63,9 +64,10 @@ bool takt_relay_desk_state(takt_relay_desk *desk, const takt_store_call *call, i
 /* A slot has arrived.  False: more than asked for. */
 bool takt_relay_desk_arrived(takt_relay_desk *desk, const takt_relay_slot *slot);
 
-/* Answers a claim with the slots that have arrived, at that instant of the store's clock. */
+/* Answers a claim with the slots that have arrived, at that instant of the store's clock.  ways:
+ * the agent has said in which ways waiters leave. */
 void takt_relay_desk_award(takt_relay_desk *desk, takt_store_call *call, int64_t now_us,
-                           int64_t store_us);
+                           int64_t store_us, bool ways);
 
 /* Whether the desk has no state that the next claim needs. */
 bool takt_relay_desk_is_idle(const takt_relay_desk *desk);

@@ -16,6 +16,44 @@ takt_relay_class *takt_relay_find(takt_relay_class *classes, int count, takt_rel
     return NULL;
 }
 
+/* Adds to those that leave in the same way already. */
+static void join(takt_relay_leaves *leaves, takt_leave leave)
+{
+    int at = 0;
+
+    while (at < leaves->count && leaves->of[at].way != leave.way)
+        at++;
+    if (at == leaves->count)
+        leaves->of[leaves->count++] = (takt_leave){leave.way, 0};
+    leaves->of[at].count += leave.count;
+}
+
+void takt_relay_leave(takt_relay_leaves *leaves, takt_when_full way, int64_t count)
+{
+    takt_relay_leaves joined = {.count = 0};
+    int last = leaves->count - 1;
+
+    if (last >= 0 && leaves->of[last].way == way) {
+        leaves->of[last].count += count;
+    } else if (leaves->count < TAKT_LEVELS_MAX) {
+        leaves->of[leaves->count++] = (takt_leave){way, count};
+    } else { /* there are more places than ways */
+        for (int i = 0; i < leaves->count; i++)
+            join(&joined, leaves->of[i]);
+        join(&joined, (takt_leave){way, count});
+        *leaves = joined;
+    }
+}
+
+int64_t takt_relay_leaving(const takt_relay_leaves *leaves)
+{
+    int64_t count = 0;
+
+    for (int i = 0; i < leaves->count; i++)
+        count += leaves->of[i].count;
+    return count;
+}
+
 /* The next part, of max bytes at most; NULL: there is none, or it is longer. */
 static const char *next_part(const char **at, const char *end, size_t max)
 {
@@ -25,6 +63,22 @@ static const char *next_part(const char **at, const char *end, size_t max)
         return NULL;
     *at += strlen(part) + 1;
     return *at - part - 1 <= (ptrdiff_t)max ? part : NULL;
+}
+
+/* Reads the places of the amounts of all inner levels.  False: they are none, or such as are not
+ * said. */
+static bool read_units(takt_relay_parts *parts, const char *text)
+{
+    bool plain = true;
+
+    if (strlen(text) != (size_t)parts->inner_count * TAKT_AMOUNTS_MAX)
+        return false;
+    for (int i = 0; i < parts->inner_count; i++) {
+        if (!takt_unit_map_read(&parts->units[i], text + (ptrdiff_t)i * TAKT_AMOUNTS_MAX))
+            return false;
+        plain = plain && takt_unit_map_is_plain(parts->units[i]);
+    }
+    return !plain;
 }
 
 bool takt_relay_read_name(takt_relay_parts *parts, const char *name, size_t size)
@@ -37,14 +91,22 @@ bool takt_relay_read_name(takt_relay_parts *parts, const char *name, size_t size
     parts->tenant = next_part(&at, end, TAKT_TENANT_SIZE_MAX);
     if (parts->tenant == NULL || at > end)
         return parts->tenant != NULL && parts->tenant[0] != '\0';
-    while (at <= end && parts->inner_count < TAKT_INNER_MAX) {
-        int i = parts->inner_count++;
-        parts->inner[i].limit = next_part(&at, end, TAKT_NAME_SIZE_MAX);
-        parts->inner[i].key = next_part(&at, end, TAKT_KEY_SIZE_MAX);
-        if (parts->inner[i].limit == NULL || parts->inner[i].key == NULL)
+    while (at <= end) {
+        const char *part = next_part(&at, end, TAKT_NAME_SIZE_MAX);
+        int i = parts->inner_count;
+        if (part == NULL)
             return false;
+        if (at > end) /* a name would have its key behind it */
+            return read_units(parts, part);
+        if (i == TAKT_INNER_MAX)
+            return false;
+        parts->inner[i].limit = part;
+        parts->inner[i].key = next_part(&at, end, TAKT_KEY_SIZE_MAX);
+        if (parts->inner[i].key == NULL)
+            return false;
+        parts->inner_count++;
     }
-    return at > end;
+    return true;
 }
 
 void takt_relay_write(takt_writer *writer, int64_t value)
@@ -110,6 +172,30 @@ takt_relay_kind takt_relay_read_kind(takt_reader *reader)
         kind.more.of[i] = (int32_t)more[i];
     kind.priority = (int32_t)takt_relay_read(reader, 0, TAKT_PRIORITY_MAX);
     return kind;
+}
+
+void takt_relay_write_leaves(takt_writer *writer, const takt_relay_leaves *leaves)
+{
+    for (int i = 0; i < leaves->count; i++) {
+        if (i > 0)
+            takt_write_char(writer, '/');
+        takt_write_int(writer, leaves->of[i].count);
+        takt_when_full_write(leaves->of[i].way, writer);
+    }
+    if (leaves->count == 0)
+        takt_write_int(writer, 0);
+    takt_write_char(writer, ' ');
+}
+
+void takt_relay_read_leaves(takt_reader *reader, takt_relay_leaves *leaves)
+{
+    do {
+        int64_t count = takt_read_int(reader, 0, INT32_MAX);
+        takt_when_full way = takt_when_full_read(reader);
+        if (count > 0 && !reader->bad)
+            takt_relay_leave(leaves, way, count);
+    } while (!reader->bad && takt_read_if(reader, '/'));
+    takt_read_char(reader, ' ');
 }
 
 /* ---- numbers ------------------------------------------------------------------------- */

@@ -5,11 +5,15 @@
  * that the agent sends is unasked, as after SUBSCRIBE.  Numbers are decimal; a space follows each.
  * KEY is the key of the limit; with a tenant also a NUL and the tenant's name.  Of nested work it
  * is the key of the outermost limit, a NUL, the tenant's name or nothing, and for each inner limit,
- * the innermost first, a NUL, its name, a NUL and its key.  So the limit's name, a NUL and KEY are
- * what takt_registry_named calls a queue.  COST and ACTUAL are amounts of the limit's units: what
- * they are of the first one, and after slashes of the further units that rules count (1500/20).
+ * the innermost first, a NUL, its name, a NUL and its key.  If amounts of inner levels have other
+ * places among those that COST says, also a NUL, and four digits for each of these levels.  So the
+ * limit's name, a NUL and KEY are what takt_registry_named calls a queue.  COST and ACTUAL are
+ * amounts of the limit's units: what they are of the first one, and after slashes of the further
+ * units that rules count (1500/20); COST of nested work has those of all levels (nest.h).
  *
  *     RELAY OPEN VERSION NAMESPACE
+ *     RELAY WAYS                          REFUSED may say in which ways waiters leave.  Only to an
+ *                                         agent that has said WAYS
  *     RELAY LIMIT ID NAME NUMBERS         the numbers of a limit, under an id of this connection.
  *                                         A limit has an id for each of its numbers: keys may have
  *                                         other ones (overrides)
@@ -28,15 +32,19 @@
  *     RELAY POLICY NUMBER "VERSION AT"    reads the stored policy
  *     RELAY APPLY NUMBER "VERSION AT" CHANGE TEXT
  *
- *     open "MONOTONIC STORE NESTS PAYS"   the agent's clock, and the store's (0: not known).
+ *     open "MONOTONIC STORE NESTS PAYS WAYS"
+ *                                         the agent's clock, and the store's (0: not known).
  *                                         NESTS 1: the agent carries nested work.  PAYS 1: it
- *                                         settles for tenants.  An older agent leaves them out and
- *                                         does neither
+ *                                         settles for tenants.  WAYS 1: levels of nested work may
+ *                                         count different units or differ in when_full.  An older
+ *                                         agent leaves out what it does not know, and does not do
  *     report LIMIT KEY "SEQ MONOTONIC STORE NEXT BLOCKED WAITING WORKERS REFUSED LOST LEASE INDEX
  *                    [SLOT COST PRIORITY FENCE]..." NUMBERS
  *                                         due slots; how many waiters are refused; the index of the
  *                                         last slot or refusal; NUMBERS: those in force if they are
- *                                         others, else empty
+ *                                         others, else empty.  After RELAY WAYS, REFUSED says how
+ *                                         they leave, one after the other: 2/1o are two by refuse,
+ *                                         then one by drop-oldest (o; drop-lowest: u)
  *     fail LIMIT KEY "CODE" TEXT          the waiters have left, for that reason
  *     answer NUMBER "STATUS FENCE LEASE ..." REASON TEXT
  *                                         and the standing; of a policy its version and instant
@@ -54,8 +62,10 @@
 #define TAKT_RELAY_SLOTS_MAX   64   /* in one report */
 #define TAKT_RELAY_CLASSES_MAX 64   /* costs and priorities in one statement */
 #define TAKT_RELAY_INNER_MAX   (1 + TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX)
+#define TAKT_RELAY_UNITS_MAX   (1 + TAKT_INNER_MAX * TAKT_AMOUNTS_MAX)
 #define TAKT_RELAY_KEY_MAX                                                                         \
-    (TAKT_KEY_SIZE_MAX + 1 + TAKT_TENANT_SIZE_MAX + TAKT_INNER_MAX * TAKT_RELAY_INNER_MAX)
+    (TAKT_KEY_SIZE_MAX + 1 + TAKT_TENANT_SIZE_MAX + TAKT_INNER_MAX * TAKT_RELAY_INNER_MAX +        \
+     TAKT_RELAY_UNITS_MAX)
 #define TAKT_RELAY_NAME_MAX (TAKT_NAME_SIZE_MAX + 1 + TAKT_RELAY_KEY_MAX)
 
 /* CODE of nested work: it turned out that the store cannot decide about it (takt_store.nests). */
@@ -86,6 +96,18 @@ static inline bool takt_relay_alike(takt_relay_kind a, takt_relay_kind b)
     return a.cost == b.cost && a.priority == b.priority && takt_more_same(a.more, b.more);
 }
 
+/* Waiters that leave, one after the other. */
+typedef struct takt_relay_leaves {
+    int count;
+    takt_leave of[TAKT_LEVELS_MAX];
+} takt_relay_leaves;
+
+/* So many more leave in that way.  Without room, all that leave in one way leave at once. */
+void takt_relay_leave(takt_relay_leaves *leaves, takt_when_full way, int64_t count);
+
+/* How many leave. */
+int64_t takt_relay_leaving(const takt_relay_leaves *leaves);
+
 /* The class of that kind among `count`; NULL: there is none. */
 takt_relay_class *takt_relay_find(takt_relay_class *classes, int count, takt_relay_kind kind);
 
@@ -96,6 +118,7 @@ typedef struct takt_relay_parts {
     struct {
         const char *limit, *key;
     } inner[TAKT_INNER_MAX];
+    takt_unit_map units[TAKT_INNER_MAX]; /* of these levels */
 } takt_relay_parts;
 
 /* Reads a name: a limit's name, a NUL and KEY.  A NUL follows it.  False: KEY is malformed. */
@@ -112,6 +135,10 @@ int64_t takt_relay_read_amounts(takt_reader *reader, int64_t min, int64_t max, i
 /* The same of a kind, with its priority. */
 void takt_relay_write_kind(takt_writer *writer, takt_relay_kind kind);
 takt_relay_kind takt_relay_read_kind(takt_reader *reader);
+
+/* Waiters that leave, with their ways; reading adds them to the others. */
+void takt_relay_write_leaves(takt_writer *writer, const takt_relay_leaves *leaves);
+void takt_relay_read_leaves(takt_reader *reader, takt_relay_leaves *leaves);
 
 /* The numbers of a limit as a text, in TAKT_RELAY_TEXT_SIZE bytes; returns its length. */
 size_t takt_relay_write_numbers(const takt_numbers *numbers, char *text);

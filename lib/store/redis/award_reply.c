@@ -152,9 +152,7 @@ static void read_refused(struct cursor *cursor, const takt_store_call *call, int
         if (leave != award->leaves)
             takt_read_char(&reader, ' ');
         leave->count = takt_read_int(&reader, 1, left);
-        leave->way = takt_read_if(&reader, 'o')   ? TAKT_WHEN_FULL_DROP_OLDEST
-                     : takt_read_if(&reader, 'u') ? TAKT_WHEN_FULL_DROP_LOWEST
-                                                  : TAKT_WHEN_FULL_REFUSE;
+        leave->way = takt_when_full_read(&reader);
         award->refused += leave->count;
     } while (reader.at < reader.end && !reader.bad && award->leave_count < TAKT_LEVELS_MAX);
     cursor->bad |= !takt_read_done(&reader);

@@ -1,0 +1,380 @@
+/*
+ * Nested limits in programs behind an agent whose levels count different units, or differ in
+ * when_full: one decision for all levels, also if the agent and the programs are of different
+ * versions, and if their policies are.
+ */
+#include "programs.h"
+#include "scheduler/registry.h"
+#include "store/agent/message.h"
+
+static const char text[] =
+    "limits:\n"
+    "  - name: team\n"
+    "    rules:\n"
+    "      - {rate: 1/h, burst: 1000, counts: output}\n"
+    "      - {rate: 1/h, burst: 100, counts: images}\n"
+    "    within: model\n"
+    "  - name: model\n"
+    "    rules:\n"
+    "      - {rate: 1/h, burst: 10000, counts: input}\n"
+    "      - {rate: 1/h, burst: 2000, counts: output}\n"
+    "  - {name: box, rules: [{rate: 1000/s}], max_waiting: 1, when_full: drop-oldest, within: "
+    "all}\n"
+    "  - {name: late, rules: [{rate: 1000/s}], max_waiting: 2, within: free}\n"
+    "  - {name: all, rules: [{rate: 100/s}], max_waiting: 3}\n"
+    "  - {name: free, rules: [{rate: 100/s}]}\n";
+
+/* The names of queues: output and images are the second and the third one of a team's amounts. */
+static const char team_name[] = "model\0\0\0team\0k\0"
+                                "1223";
+
+static job jobs[12];
+
+#define EACH_STORE(test) EACH_STORE_OF(relay_levels, test)
+#define IN_MEMORY(test)  Test(relay_levels, test, .timeout = 90)
+
+/* Work of a team that reads, writes and draws so much. */
+static void ask_amounts(int program, int input, int output, int images, job *of)
+{
+    takt_request request = TAKT_REQUEST("team");
+
+    request.key = "k";
+    request.amounts[0] = (takt_amount){"input", input};
+    request.amounts[1] = (takt_amount){"output", output};
+    request.amounts[2] = (takt_amount){"images", images};
+    of->permit.data = of;
+    of->calls = 0;
+    cr_assert_eq(takt_acquire(clients[program], &of->permit, &request, note), 0);
+}
+
+static void peek(const char *limit, const char *key)
+{
+    takt_call call = {0};
+
+    finish(takt_peek(clients[0], &call, limit, key, take_answer));
+}
+
+/* What a rule of a limit has left. */
+static int64_t left_of(const char *limit, const char *key, int rule)
+{
+    peek(limit, key);
+    return told.rules[rule].remaining;
+}
+
+static void expect_left(int64_t input, int64_t output, int64_t team_output, int64_t team_images)
+{
+    cr_expect_eq(left_of("model", NULL, 0), input, "%lld", (long long)told.rules[0].remaining);
+    cr_expect_str_eq(told.rules[0].unit, "input");
+    cr_expect_eq(told.rules[1].remaining, output, "%lld", (long long)told.rules[1].remaining);
+    cr_expect_eq(left_of("team", "k", 0), team_output, "%lld", (long long)told.rules[0].remaining);
+    cr_expect_str_eq(told.rules[0].unit, "output");
+    cr_expect_eq(told.rules[1].remaining, team_images, "%lld", (long long)told.rules[1].remaining);
+}
+
+static const takt_queue *team_at_agent(void)
+{
+    return takt_registry_named(&agent.client->scheduler, team_name, sizeof team_name - 1);
+}
+
+/* ---- units ----------------------------------------------------------------------------------- */
+
+EACH_STORE(each_level_takes_the_amounts_of_its_own_units)
+{
+    begin_with(*kind, text);
+    for (int i = 0; i < 3; i++)
+        ask_amounts(i, 300, 20, 1, &jobs[i]);
+    cr_expect_str_eq(jobs[0].permit.queue->limit->name, "model");
+    run_until(3);
+    for (int i = 0; i < 3; i++)
+        cr_expect(jobs[i].status == 0 && jobs[i].permit.slot_at_us > 0);
+    cr_expect_not_null(team_at_agent());
+    cr_expect(clients[0]->store->nests);
+    expect_left(10000 - 900, 2000 - 60, 1000 - 60, 100 - 3);
+    end(*kind);
+}
+
+/* Not even the amounts that one level gives are given, as long as another one has none. */
+EACH_STORE(work_waits_for_the_unit_that_is_used_up)
+{
+    begin_with(*kind, text);
+    ask_amounts(0, 10, 10, 100, &jobs[0]);
+    wait_for(&jobs[0]);
+    ask_amounts(1, 10, 10, 1, &jobs[1]);
+    ask(2, "late", "k", &jobs[2]);
+    wait_for(&jobs[2]);
+    look_around();
+    cr_expect_eq(jobs[1].calls, 0);
+    expect_left(10000 - 10, 2000 - 10, 1000 - 10, 0);
+    end(*kind);
+}
+
+/* So much is left of each rule, but for a part of a token. */
+static bool is_left(int64_t input, int64_t output, int64_t team_output, int64_t team_images)
+{
+    return left_of("model", NULL, 0) >= input - 1 && told.rules[1].remaining >= output - 1 &&
+           left_of("team", "k", 0) >= team_output - 1 && told.rules[1].remaining >= team_images - 1;
+}
+
+/* The slot of cancelled work arrives when less work waits.  That takes it, and its own one goes
+ * back. */
+EACH_STORE(a_slot_that_is_not_used_goes_back_to_each_level_in_its_units)
+{
+    begin_with(*kind, text);
+    ask(0, "free", NULL, &jobs[2]);
+    wait_for(&jobs[2]);
+    agent.holds = true;
+    ask_amounts(0, 300, 20, 10, &jobs[0]);
+    while (!team_at_agent() || takt_relays_waiting(agent.relays, NULL, NULL) > 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    takt_release(&jobs[0].permit);
+    stand_in_send_held(&agent);
+    ask_amounts(0, 30, 10, 5, &jobs[1]);
+    wait_for(&jobs[1]);
+    while (!is_left(10000 - 300, 2000 - 20, 1000 - 20, 100 - 10))
+        continue;
+    cr_expect_leq(told.rules[1].remaining, 100 - 10);
+    end(*kind);
+}
+
+/* The agent's policy is newer.  In the place of a team's images it counts another unit of the
+ * model, of which the programs state no amount. */
+IN_MEMORY(newer_limits_of_the_agent_apply_unless_they_count_a_unit_in_the_place_of_another)
+{
+    static const char other[] = "revision: 2\n"
+                                "limits:\n"
+                                "  - name: model\n"
+                                "    rules:\n"
+                                "      - {rate: 1/h, burst: 9000, counts: input}\n"
+                                "      - {rate: 1/h, burst: 2000, counts: output}\n"
+                                "      - {rate: 1/h, burst: 50, counts: video}\n";
+    static const char same[] = "revision: 3\n"
+                               "limits:\n"
+                               "  - name: model\n"
+                               "    rules:\n"
+                               "      - {rate: 1/h, burst: 8000, counts: input}\n"
+                               "      - {rate: 1/h, burst: 2000, counts: output}\n";
+    takt_error error;
+
+    begin_with(MEMORY, text);
+    agent_policy = parse(other);
+    cr_assert_eq(takt_reload(agent.client, agent_policy, &error), 0, "%s", error.text);
+    ask_amounts(0, 10, 10, 100, &jobs[0]);
+    wait_for(&jobs[0]);
+    cr_expect_eq(team_at_agent()->limit->numbers.rule_count, 2);
+    cr_expect_eq(team_at_agent()->limit->numbers.rules[0].burst, 10000);
+    next_policy = parse(same);
+    cr_assert_eq(takt_reload(agent.client, next_policy, &error), 0, "%s", error.text);
+    ask_amounts(1, 10, 10, 1, &jobs[1]);
+    while (team_at_agent()->limit->numbers.rules[0].burst != 8000)
+        uv_run(&loop, UV_RUN_ONCE);
+    end(MEMORY);
+}
+
+/* ---- when_full ------------------------------------------------------------------------------- */
+
+static const takt_queue *queue_of(const char *outer, const char *limit, const char *key)
+{
+    char name[64];
+    int size = snprintf(name, sizeof name, "%s%c%c%c%s%c%s", outer, 0, 0, 0, limit, 0, key);
+
+    return takt_registry_named(&agent.client->scheduler, name, (size_t)size);
+}
+
+/* So many wait at the agent, and an award has counted them. */
+static void wait_until_counted(const char *outer, const char *limit, const char *key, int64_t count)
+{
+    const takt_queue *queue;
+
+    while (!(queue = queue_of(outer, limit, key)) || queue->waiters.total != count ||
+           queue->waiters.counted != count)
+        uv_run(&loop, UV_RUN_ONCE);
+}
+
+static void block(const char *limit)
+{
+    takt_call call = {0};
+
+    finish(takt_block(clients[0], &call, limit, NULL, INT64_C(3600000000), NULL, take_answer));
+}
+
+static void expect_full(const job *of)
+{
+    wait_for(of);
+    cr_expect_eq(of->status, TAKT_E_FULL, "%d", of->status);
+}
+
+/* A waiter of each of three keys, then two newcomers of the first one. */
+EACH_STORE(levels_that_refuse_decide_before_those_that_drop)
+{
+    static const char *const keys[] = {"a", "b", "c"};
+
+    begin_with(*kind, text);
+    block("all");
+    for (int i = 0; i < 3; i++) {
+        ask(0, "box", keys[i], &jobs[i]);
+        wait_until_counted("all", "box", keys[i], 1);
+    }
+    cr_expect_str_eq(jobs[0].permit.queue->limit->name, "all");
+    for (int i = 3; i < 5; i++)
+        ask(0, "box", "a", &jobs[i]);
+    expect_full(&jobs[3]);
+    expect_full(&jobs[4]);
+    wait_until_counted("all", "box", "a", 1);
+    takt_release(&jobs[2].permit);
+    do
+        peek("all", NULL);
+    while (told.waiting != 2);
+    for (int i = 5; i < 7; i++) /* there is space for one, and its key drops */
+        ask(0, "box", "a", &jobs[i]);
+    expect_full(&jobs[0]);
+    expect_full(&jobs[6]);
+    wait_until_counted("all", "box", "a", 1);
+    look_around();
+    cr_expect_eq(jobs[1].calls + jobs[5].calls, 0);
+    cr_expect_eq(callbacks, 4);
+    end(*kind);
+}
+
+/* ... of which the programs' policies say another one. */
+EACH_STORE(waiters_leave_in_the_way_of_the_policy_in_force)
+{
+    static const char drops[] = "revision: 2\n"
+                                "limits: [{name: late, rules: [{rate: 1000/s}], max_waiting: 2, "
+                                "when_full: drop-oldest}]\n";
+    takt_error error;
+
+    begin_with(*kind, text);
+    agent_policy = parse(drops);
+    cr_assert_eq(takt_reload(agent.client, agent_policy, &error), 0, "%s", error.text);
+    block("free");
+    for (int i = 0; i < 4; i++) {
+        ask(0, "late", "k", &jobs[i]);
+        if (i >= 2)
+            expect_full(&jobs[i - 2]);
+        wait_until_counted("free", "late", "k", i == 0 ? 1 : 2);
+    }
+    cr_expect_eq(jobs[2].calls + jobs[3].calls, 0);
+    end(*kind);
+}
+
+/* ---- versions -------------------------------------------------------------------------------- */
+
+/* An agent that carries nested work, but does not say in which way waiters leave. */
+IN_MEMORY(behind_an_older_agent_levels_are_passed_one_after_the_other)
+{
+    begin_with(MEMORY, text);
+    agent.older = STAND_IN_WAYS;
+    ask_amounts(0, 300, 20, 1, &jobs[0]);
+    cr_expect_str_eq(jobs[0].permit.queue->limit->name, "model", "it is not connected yet");
+    wait_for(&jobs[0]);
+    cr_expect_not(clients[0]->store->nests);
+    ask_amounts(0, 300, 20, 1, &jobs[1]);
+    cr_expect_str_eq(jobs[1].permit.queue->limit->name, "team");
+    wait_for(&jobs[1]);
+    expect_left(10000 - 600, 2000 - 40, 1000 - 40, 100 - 2);
+    cr_expect_null(team_at_agent());
+    stand_in_stop_listening(&agent);
+    look_around();
+    agent.older = 0;
+    stand_in_listen(&agent);
+    ask(0, "free", NULL, &jobs[2]);
+    wait_for(&jobs[2]);
+    cr_expect(clients[0]->store->nests);
+    ask_amounts(0, 300, 20, 1, &jobs[3]);
+    cr_expect_str_eq(jobs[3].permit.queue->limit->name, "model");
+    wait_for(&jobs[3]);
+    cr_expect_not_null(team_at_agent());
+    expect_left(10000 - 900, 2000 - 60, 1000 - 60, 100 - 3);
+    end(MEMORY);
+}
+
+/* A program that speaks for itself, and the words of the last report that it got. */
+typedef struct speaker {
+    takt_relay *relay;
+    takt_resp *resp;
+    char refused[16]; /* of a report that refuses waiters */
+} speaker;
+
+/* The number at that place of a text. */
+static void cut_number(const char *from, int place, char number[16])
+{
+    for (; place > 0; place--)
+        from = strchr(from, ' ') + 1;
+    snprintf(number, 16, "%.*s", (int)strcspn(from, " "), from);
+}
+
+static void hear(void *data, const char *bytes, size_t size)
+{
+    speaker *program = data;
+    const takt_reply *reply;
+    const char *why;
+    char refused[16];
+
+    cr_assert_eq(takt_resp_feed(program->resp, bytes, size, &why), 0);
+    while (takt_resp_next(program->resp, &reply, &why) > 0) {
+        if (strcmp(reply[1].text, "report") != 0)
+            continue;
+        cut_number(reply[4].text, 7, refused);
+        if (strcmp(refused, "0") != 0)
+            strcpy(program->refused, refused);
+    }
+}
+
+static void say(speaker *program, const char *kind, const char *const *words, const size_t *sizes,
+                int count)
+{
+    const char *all[8] = {"RELAY", kind};
+    size_t all_sizes[8] = {5, strlen(kind)};
+    takt_error error;
+
+    for (int i = 0; i < count; i++) {
+        all[2 + i] = words[i];
+        all_sizes[2 + i] = sizes ? sizes[i] : strlen(words[i]);
+    }
+    cr_assert_eq(takt_relay_command(program->relay, 2 + count, all, all_sizes, &error), 0, "%s: %s",
+                 kind, error.text);
+}
+
+/* Three waiters of a key that starts one and has room for one more. */
+static void wait_in_box(speaker *program, bool ways)
+{
+    static const char key[] = "\0\0box\0k";
+    static const char *const names[] = {"free", "box"};
+    char numbers[TAKT_RELAY_TEXT_SIZE + 1], id[4];
+
+    *program = (speaker){.resp = takt_resp_new(NULL)};
+    cr_assert_eq(takt_relay_open(&program->relay, agent.relays, hear, program), 0);
+    say(program, "OPEN", (const char *const[]){"2", "default"}, NULL, 2);
+    if (ways)
+        say(program, "WAYS", NULL, NULL, 0);
+    for (int i = 0; i < 2; i++) {
+        const takt_limit *limit = takt_policy_find(policy, names[i]);
+        takt_numbers stated = limit->numbers;
+        if (i == 1)
+            stated.rules[0] = takt_policy_find(policy, "model")->numbers.rules[0];
+        stated.rules[0].burst = 1;
+        numbers[takt_relay_write_numbers(&stated, numbers)] = '\0';
+        snprintf(id, sizeof id, "%d", i + 1);
+        say(program, "LIMIT", (const char *const[]){id, names[i], numbers}, NULL, 3);
+    }
+    say(program, "WANT", (const char *const[]){"1/2", key, "1 0 0 0 3 1 5 "},
+        (const size_t[]){3, sizeof key - 1, 14}, 3);
+    while (program->refused[0] == '\0')
+        uv_run(&loop, UV_RUN_ONCE);
+    takt_relay_close(program->relay);
+    takt_resp_free(program->resp);
+}
+
+IN_MEMORY(programs_hear_ways_if_they_understand_them)
+{
+    speaker program;
+
+    begin_with(MEMORY, text);
+    wait_in_box(&program, false);
+    cr_expect_str_eq(program.refused, "1", "an older program: %s", program.refused);
+    end(MEMORY);
+    begin_with(MEMORY, text);
+    wait_in_box(&program, true);
+    cr_expect_str_eq(program.refused, "1o", "%s", program.refused);
+    end(MEMORY);
+}
