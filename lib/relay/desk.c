@@ -112,17 +112,58 @@ takt_desk *takt_relay_desk_at(takt_relay *relay, const char *ids, size_t ids_siz
     return desk;
 }
 
+int takt_desk_state(takt_desk *desk, const takt_relay_class *wants, int count, int64_t holding)
+{
+    int64_t unseen = 0;
+
+    takt_wants_count(desk, -1);
+    takt_wants_take(desk, wants, count);
+    for (int i = 0; i < desk->unseen_count; i++)
+        unseen += desk->unseen[i].holds;
+    for (int i = 0; i < count; i++)
+        if (takt_tickets_class(desk->counter, wants[i].kind) == NULL) {
+            desk->want_count = i;
+            takt_wants_count(desk, 1);
+            takt_wants_note(desk);
+            return TAKT_E_NOMEM;
+        }
+    takt_wants_count(desk, 1);
+    takt_wants_note(desk);
+    takt_wants_free(desk, holding + unseen);
+    if (takt_deal_fit(desk->counter) == 0)
+        return 0;
+    takt_wants_count(desk, -1);
+    desk->want_count = 0;
+    takt_wants_note(desk);
+    (void)takt_deal_fit(desk->counter);
+    return TAKT_E_NOMEM;
+}
+
+void takt_desk_leave(takt_desk *desk)
+{
+    takt_counter *counter = desk->counter;
+
+    takt_wants_count(desk, -1);
+    desk->want_count = 0;
+    takt_wants_note(desk);
+    takt_wants_free(desk, 0);
+    takt_list_remove(&desk->at_counter);
+    takt_list_remove(&desk->report);
+    takt_table_remove(&desk->relay->desks, &desk->entry);
+    free(desk->unseen);
+    free(desk);
+    (void)takt_deal_fit(counter);
+    takt_counter_tidy(counter);
+}
+
 static bool is_idle(const takt_desk *desk)
 {
-    for (int i = 0; i < desk->want_count; i++)
-        if (desk->wants[i].count > 0)
-            return false;
-    return desk->held_count == 0 && desk->unseen_count == 0 && desk->seq == 0 && desk->calls == 0 &&
-           takt_list_empty(&desk->report);
+    return !takt_wants_any(desk) && desk->held_count == 0 && desk->unseen_count == 0 &&
+           desk->seq == 0 && desk->calls == 0 && takt_list_empty(&desk->report);
 }
 
 void takt_relay_desk_tidy(takt_desk *desk)
 {
     if (is_idle(desk))
-        takt_counter_leave(desk);
+        takt_desk_leave(desk);
 }

@@ -55,8 +55,7 @@ void takt_relays_close(takt_relays *relays)
 
 int takt_relays_event(takt_relays *relays, const takt_event *event)
 {
-    return relays != NULL && event->type == TAKT_EVENT_PERMIT_LOST &&
-           takt_counter_lost(event->permit);
+    return relays != NULL && event->type == TAKT_EVENT_PERMIT_LOST && takt_deal_lost(event->permit);
 }
 
 size_t takt_relays_held(const takt_relays *relays)
@@ -87,7 +86,7 @@ void takt_relays_drain(takt_relays *relays)
     relays->draining = true;
     for (size_t i = 0; i < relays->counters.used; i++)
         for (takt_entry *entry = relays->counters.buckets[i]; entry != NULL; entry = entry->next)
-            takt_counter_drain(TAKT_HOLDER(entry, takt_counter, entry));
+            takt_deal_drain(TAKT_HOLDER(entry, takt_counter, entry));
 }
 
 int takt_relay_open(takt_relay **relay, takt_relays *relays, takt_relay_send send, void *data)
@@ -115,7 +114,7 @@ void takt_relay_close(takt_relay *relay)
         return;
     takt_relay_call_leave(relay);
     while ((entry = takt_table_any(&relay->desks)) != NULL)
-        takt_counter_leave(TAKT_HOLDER(entry, takt_desk, entry));
+        takt_desk_leave(TAKT_HOLDER(entry, takt_desk, entry));
     takt_table_close(&relay->desks);
     takt_list_remove(&relay->link);
     free(relay->limits);
@@ -242,7 +241,7 @@ static bool state(takt_relay *relay, const char *const *words, const size_t *siz
         desk->failed = relay->relays->draining ? TAKT_E_STORE : TAKT_RELAY_UNNESTED;
         count = 0;
     }
-    if (takt_counter_state(desk, wants, count, holding) < 0)
+    if (takt_desk_state(desk, wants, count, holding) < 0)
         desk->failed = TAKT_E_NOMEM;
     if (desk->failed != 0) {
         takt_report_ask(desk);

@@ -7,7 +7,8 @@
  * the agent's client.  A ticket belongs to no program until its slot is due: then it goes to the
  * desk whose turn it is.
  *
- * relay.c reads commands.  desk.c keeps desks.  counter.c keeps as many tickets as are wanted, and
+ * relay.c reads commands.  desk.c keeps desks, and wants.c what each of them wants and holds.
+ * counter.c has the limits of a counter.  tickets.c keeps as many tickets as are wanted, and deal.c
  * deals them.  report.c sends the reports.  relay_call.c has the calls that are no claims.
  */
 #ifndef TAKT_RELAY_RELAY_H
@@ -126,16 +127,12 @@ struct takt_relay {
 
 /* ---- counter.c */
 
-/* The program of the desk has stated its waiters and how many permits it holds, not counting slots
- * that it has not seen.  0, or TAKT_E_NOMEM: none of its waiters wait. */
-int takt_counter_state(takt_desk *desk, const takt_relay_class *wants, int count, int64_t holding);
-
-/* The desk's waiters leave and its permits are free; frees the desk. */
-void takt_counter_leave(takt_desk *desk);
-
 /* The counter of that name, made if necessary; its limits are still to be said.  NULL: no memory.
  */
 takt_counter *takt_counter_of(takt_relays *relays, const char *name, size_t size);
+
+/* Frees a counter without desks and tickets. */
+void takt_counter_tidy(takt_counter *counter);
 
 /* A program says its limits, the innermost first. */
 void takt_counter_say(takt_counter *counter, const takt_limit *const *limits);
@@ -150,7 +147,8 @@ static inline const takt_queue *takt_counter_find_queue(const takt_counter *coun
                                counter->entry.size);
 }
 
-/* The (outermost) limit in force. */
+/* The limits in force, and the outermost one. */
+takt_chain takt_counter_chain(const takt_counter *counter);
 const takt_limit *takt_counter_limit(const takt_counter *counter);
 
 /* The tenant; NULL: none. */
@@ -165,15 +163,55 @@ static inline bool takt_counter_is_unnested(const takt_counter *counter)
     return counter->said.count > 1 && !counter->relays->client->store->nests;
 }
 
+/* ---- tickets.c */
+
+/* A ticket that does not wait yet; NULL: no memory. */
+takt_ticket *takt_ticket_new(takt_counter *counter);
+
+/* For which waiters it is. */
+static inline takt_relay_kind takt_ticket_kind(const takt_permit *permit)
+{
+    return (takt_relay_kind){permit->cost, permit->more, permit->priority};
+}
+
+/* The class of that kind; NULL: there is none.  The other one makes it if necessary; NULL: no
+ * memory. */
+takt_ticket_class *takt_tickets_find(const takt_counter *counter, takt_relay_kind kind);
+takt_ticket_class *takt_tickets_class(takt_counter *counter, takt_relay_kind kind);
+
+/* Lets as many tickets wait as desks want, with that callback.  0 or TAKT_E_NOMEM. */
+int takt_tickets_fit(takt_counter *counter, takt_acquire_cb due);
+
+/* ---- wants.c */
+
+/* Counts the waiters of the desk among those of the counter (1), or no longer (-1). */
+void takt_wants_count(takt_desk *desk, int sign);
+
+/* Whether it has any. */
+bool takt_wants_any(const takt_desk *desk);
+
+/* Counts the program among those that wait, or no longer. */
+void takt_wants_note(takt_desk *desk);
+
+/* Takes over the waiters of a statement, without those that have a slot or were refused meanwhile,
+ * and notes for which of them some have come.  A desk that begins to wait is the last to be served.
+ */
+void takt_wants_take(takt_desk *desk, const takt_relay_class *stated, int count);
+
+/* The program holds a permit, or holds only so many: the oldest ones are freed. */
+void takt_wants_hold(takt_desk *desk, takt_ticket *ticket);
+void takt_wants_free(takt_desk *desk, int64_t holding);
+
+/* ---- deal.c */
+
+/* Lets as many tickets wait as desks want, and deals them when they are due.  0 or TAKT_E_NOMEM. */
+int takt_deal_fit(takt_counter *counter);
+
 /* Whether a permit is a ticket; if so its desk has lost it. */
-bool takt_counter_lost(takt_permit *permit);
+bool takt_deal_lost(takt_permit *permit);
 
 /* All waiters leave. */
-void takt_counter_drain(takt_counter *counter);
-
-/* A ticket that a try has got. */
-takt_ticket *takt_counter_new_ticket(takt_counter *counter);
-void takt_counter_hold(takt_desk *desk, takt_ticket *ticket);
+void takt_deal_drain(takt_counter *counter);
 
 /* ---- report.c */
 
@@ -214,5 +252,12 @@ void takt_relay_desk_tidy(takt_desk *desk);
  * idle: the program has no waiters and permits there, so a desk that exists keeps its numbers. */
 takt_desk *takt_relay_desk_at(takt_relay *relay, const char *ids, size_t ids_size, const char *key,
                               size_t key_size, bool idle);
+
+/* The program has stated its waiters and how many permits it holds, not counting slots that it has
+ * not seen.  0, or TAKT_E_NOMEM: none of its waiters wait. */
+int takt_desk_state(takt_desk *desk, const takt_relay_class *wants, int count, int64_t holding);
+
+/* Its waiters leave and its permits are free; frees the desk. */
+void takt_desk_leave(takt_desk *desk);
 
 #endif

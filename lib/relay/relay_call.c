@@ -97,7 +97,7 @@ static int64_t take(relay_call *call, int status, int64_t *fence)
     }
     *fence = ticket->permit.fence;
     queue = ticket->permit.holds[0].queue;
-    takt_counter_hold(call->desk, ticket);
+    takt_wants_hold(call->desk, ticket);
     return queue != NULL ? queue->holding.leased_until_us : 0;
 }
 
@@ -294,7 +294,7 @@ static bool ask_ledger(takt_relay *relay, int64_t number, const char *const *wor
     strcpy(calling->keys[0], queue->key);
     name_tenant(desk->counter, &calling->tenants[0]);
     if (read.op == TAKT_OP_TRY) {
-        call->ticket = takt_counter_new_ticket(desk->counter);
+        call->ticket = takt_ticket_new(desk->counter);
         if (call->ticket != NULL) {
             takt_try_begin(calling, &call->ticket->permit);
             return true;

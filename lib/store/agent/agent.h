@@ -1,8 +1,9 @@
 /*
  * agent.h: the store "agent:" from the inside.
  *
- * agent.c opens and closes it, and decides when a call waits, fails or is given up.  ask.c sends
- * calls and reads what the agent sends.  jobs.c brings calls back.  desk.c has what is known of one
+ * agent.c opens and closes it, and decides when a call waits, fails or is given up.  claims.c
+ * answers claims, and ask.c sends the other calls; limits.c states the limits that they name.
+ * hear.c reads what the agent sends.  jobs.c brings calls back.  desk.c has what is known of one
  * ledger.
  */
 #ifndef TAKT_STORE_AGENT_AGENT_H
@@ -84,17 +85,70 @@ struct takt_agent_store {
     void *data;
 };
 
-/* Sends a job's call, or answers it if the agent need not be asked.  The store is ready. */
-void takt_agent_store_ask(takt_agent_store *store, takt_agent_job *job);
+/* The local clock. */
+static inline int64_t takt_agent_now(void)
+{
+    return (int64_t)(uv_hrtime() / 1000);
+}
 
-/* Handles what the agent sends.  True: it has answered OPEN. */
-bool takt_agent_store_hear(takt_agent_store *store, const takt_reply *reply);
+/* ---- send.c */
+
+/* Sends words, of which number `at`, the key, has that size.  False: no memory. */
+bool takt_agent_send(takt_agent_store *store, int count, const char *const *words, int at,
+                     size_t size);
+
+/* ---- limits.c */
+
+#define TAKT_AGENT_IDS_SIZE (TAKT_LEVELS_MAX * 21)
+
+/* The limit with those numbers, after they were stated to the agent; `last` (may be NULL) may be
+ * it.  NULL: no memory. */
+const takt_agent_limit *takt_agent_tell_limit(takt_agent_store *store, const takt_agent_limit *last,
+                                              const char *name, const takt_numbers *numbers);
+
+/* The call's limit and its inner limits, after they were stated to the agent; `limits` has the
+ * last ones.  False: no memory. */
+bool takt_agent_tell_limits(takt_agent_store *store, const takt_store_call *call,
+                            const takt_agent_limit *limits[TAKT_LEVELS_MAX]);
+
+/* The limit with any of its numbers; NULL: none was stated. */
+const takt_agent_limit *takt_agent_limit_named(const takt_agent_store *store, const char *name);
+
+/* The word ID of a statement. */
+void takt_agent_write_ids(char ids[TAKT_AGENT_IDS_SIZE], const takt_agent_limit *const *limits);
 
 /* Another connection has stated no limits yet. */
 void takt_agent_store_forget_limits(takt_agent_store *store);
 
+/* ---- claims.c */
+
+/* The desk of a claim's or a try's queue, made if necessary; NULL: no memory. */
+takt_relay_desk *takt_agent_desk_of(takt_agent_store *store, const takt_store_call *call);
+
+/* The client claims, and gets what the desk has. */
+void takt_agent_wake(takt_agent_store *store, const takt_relay_desk *desk);
+
+/* Answers a claim.  unlisted: the agent has not heard of the claim's waiters. */
+void takt_agent_award(takt_agent_store *store, takt_relay_desk *desk, takt_agent_job *job,
+                      bool unlisted);
+
+/* Answers a claim, or states its waiters. */
+void takt_agent_claim(takt_agent_store *store, takt_agent_job *job);
+
 /* The agent is gone: the clients of all desks claim again, so that they learn of it. */
 void takt_agent_store_forget(takt_agent_store *store);
+
+/* ---- ask.c */
+
+/* Sends a job's call, or answers it if the agent need not be asked.  The store is ready. */
+void takt_agent_store_ask(takt_agent_store *store, takt_agent_job *job);
+
+/* ---- hear.c */
+
+/* Handles what the agent sends.  True: it has answered OPEN. */
+bool takt_agent_store_hear(takt_agent_store *store, const takt_reply *reply);
+
+/* ---- jobs.c */
 
 /* The call comes back on the loop's next turn; its outputs are filled. */
 void takt_agent_store_answer(takt_agent_store *store, takt_agent_job *job, int status);
