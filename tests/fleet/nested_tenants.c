@@ -433,7 +433,7 @@ static void inside_and_outside(int64_t delay_us, uint64_t seed)
 }
 
 static void (*const figures[])(int64_t delay_us, uint64_t seed) = {
-    inside_alone, inside_and_outside, two_keys, many_tenants, too_many_tenants, permits_outside,
+    two_keys, inside_alone, inside_and_outside, many_tenants, too_many_tenants, permits_outside,
 };
 
 #define FIGURES (sizeof figures / sizeof *figures)
