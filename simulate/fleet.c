@@ -42,14 +42,16 @@ void takt_fleet_acquire_for(takt_fleet_worker *worker, int ledger, takt_permit *
 }
 
 void takt_fleet_acquire_nested(takt_fleet_worker *worker, int ledger, takt_permit *permit,
-                               int64_t max_wait_us, const takt_chain *chain)
+                               int64_t max_wait_us, const takt_chain *chain, const char *tenant,
+                               int32_t weight)
 {
     takt_chain own = *chain;
     takt_queue *queue;
 
     own.limits[own.count - 1] = worker->limit;
     own.keys[own.count - 1] = takt_fleet_key(ledger);
-    queue = takt_registry_nested(&worker->scheduler, &own, NULL, 1);
+    own.inside = takt_chain_inside(&own);
+    queue = takt_registry_nested(&worker->scheduler, &own, tenant, weight);
     if (!queue) {
         worker->fleet->out_of_memory = true;
         return;

@@ -71,13 +71,24 @@ static takt_queue *pass_one_by_one(takt_client *client, takt_permit *permit,
     return code == 0 ? enter_level(client, permit, request, levels, 0) : NULL;
 }
 
+const char *takt_acquire_tenant(const takt_request *request, const takt_levels *levels,
+                                const takt_chain *chain, int outermost, int32_t *weight)
+{
+    int level = outermost;
+
+    for (int i = 0; chain->inside == TAKT_INSIDE_WITHIN && i < levels->count; i++)
+        if (levels->limits[i] == chain->limits[0])
+            level = i;
+    return takt_request_tenant(request, levels, level, weight);
+}
+
 /* The queue in which the permit waits for one slot of all its limits, of which the outermost is
  * that level.  NULL: no memory. */
 static takt_queue *nest(takt_client *client, takt_permit *permit, const takt_request *request,
                         const takt_levels *levels, const takt_chain *chain, int outermost)
 {
     int32_t weight;
-    const char *tenant = takt_request_tenant(request, levels, outermost, &weight);
+    const char *tenant = takt_acquire_tenant(request, levels, chain, outermost, &weight);
     takt_queue *queue = takt_registry_nested(&client->scheduler, chain, tenant, weight);
 
     if (queue)
@@ -100,7 +111,11 @@ static bool find_queues(takt_client *client, const takt_queue *nested,
                              turns ? nested->turn->tenant : NULL, turns ? nested->turn->weight : 0);
     for (int i = nested->nest->count - 1; queues[at] && i >= 0; i--) {
         const takt_inner *inner = &nested->nest->inner[i];
-        queues[++at] = takt_registry_queue(scheduler, inner->limit, inner->key);
+        int32_t weight = 1;
+        const char *tenant = NULL;
+        if (inner->limit->fair != TAKT_FAIR_WORKER)
+            tenant = takt_nest_tenant(nested, i, &weight);
+        queues[++at] = takt_registry_tenant(scheduler, inner->limit, inner->key, tenant, weight);
     }
     return queues[at] != NULL;
 }
@@ -165,7 +180,9 @@ bool takt_acquire_chain(const takt_client *client, const takt_request *request,
         chain->more[chain->count++] = takt_request_more(levels, i);
         *outermost = i;
     }
-    return client->store->nests && takt_chain_is_nested(chain);
+    if (chain->count > 1)
+        chain->inside = takt_chain_inside(chain);
+    return client->store->nests && takt_nest_suits(&client->scheduler, chain);
 }
 
 /* The queue that the permit waits in first. */

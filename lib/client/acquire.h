@@ -16,6 +16,10 @@ void takt_acquire_enter(takt_client *client, takt_queue *queue, takt_permit *per
 bool takt_acquire_chain(const takt_client *client, const takt_request *request,
                         const takt_levels *levels, takt_chain *chain, int *outermost);
 
+/* For whom nested work is, with its weight; NULL: the chain has no tenants. */
+const char *takt_acquire_tenant(const takt_request *request, const takt_levels *levels,
+                                const takt_chain *chain, int outermost, int32_t *weight);
+
 /* The store does not carry claims with inner limits: the waiters of a nested queue pass their
  * limits one after the other.  False: no memory, and they wait where they are. */
 bool takt_acquire_unnest(takt_client *client, takt_queue *queue);

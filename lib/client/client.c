@@ -135,13 +135,13 @@ static const takt_limit *find(const void *data, const takt_limit *limit, const c
 }
 
 /* The name that a hash stands for is not known here: its weight holds until the next acquire. */
-static int32_t weigh(const void *data, const takt_limit *limit, const takt_turn *turn)
+static int32_t weigh(const void *data, const takt_limit *limit, const char *tenant, int32_t weight)
 {
     if (is_brought(data, limit))
-        return turn->weight; /* the programs say it */
+        return weight; /* the programs say it */
     if (limit->fair == TAKT_FAIR_WORKER)
         return 1;
-    return limit->key_hash ? turn->weight : takt_weights_of(limit, turn->tenant);
+    return limit->key_hash ? weight : takt_weights_of(limit, tenant);
 }
 
 /* The events already sent, for the limits that both policies have; NULL: no memory. */

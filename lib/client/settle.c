@@ -55,6 +55,17 @@ static takt_payer payer_of(const takt_queue *queue, int priority)
     return (takt_payer){takt_turns_tenant(queue), queue->turn ? queue->turn->weight : 1, priority};
 }
 
+/* The same in the line of an inner level. */
+static takt_payer payer_inside(const takt_queue *queue, int level, int priority)
+{
+    int32_t weight = 1;
+    const char *tenant = NULL;
+
+    if (queue->nest->inner[level].limit->fair != TAKT_FAIR_WORKER)
+        tenant = takt_nest_tenant(queue, level, &weight);
+    return (takt_payer){tenant, weight, priority};
+}
+
 static const takt_amounts nothing = {{0}};
 
 /* What was taken for `count` requests, of which `unbegun` were not begun. */
@@ -95,7 +106,7 @@ static void give_back_all(takt_client *client, const takt_queue *queue, int prio
     for (int i = 0; queue->nest && i < queue->nest->count; i++) {
         const takt_inner *inner = &queue->nest->inner[i];
         takt_run inner_part = takt_nest_part(&inner->limit->numbers, inner->units, *unused);
-        give_back(client, inner->limit, inner->key, (takt_payer){NULL, 1, 0}, &inner_part);
+        give_back(client, inner->limit, inner->key, payer_inside(queue, i, priority), &inner_part);
     }
     give_back(client, queue->limit, queue->key, payer_of(queue, priority), &part);
 }
@@ -189,6 +200,21 @@ static int settle_one(const takt_permit *permit, const takt_limit *limit, const 
     return begin(permit->client, limit, key, payer, slot_us, taken, used);
 }
 
+/* For whom a level's part of the work was.  On all levels with tenants nested work has that of the
+ * outermost one of them: with key_hash a name has another hash in each limit. */
+static const char *payer_at(const takt_permit *permit, const takt_request *request,
+                            const takt_levels *levels, int level, int32_t *weight)
+{
+    int of = level;
+
+    if (permit->nested && levels->limits[level]->fair != TAKT_FAIR_WORKER)
+        for (int i = level + 1; i < levels->count; i++)
+            if (levels->limits[i]->fair != TAKT_FAIR_WORKER &&
+                levels->limits[i]->access == TAKT_ACCESS_LIMITED)
+                of = i;
+    return takt_request_tenant(request, levels, of, weight);
+}
+
 int takt_settle(takt_permit *permit, const takt_request *request, const takt_amount *used,
                 int count)
 {
@@ -217,7 +243,7 @@ int takt_settle(takt_permit *permit, const takt_request *request, const takt_amo
         takt_amounts taken = taken_for(
             last && !permit->nested ? permit->cost : levels.costs[i],
             last && !permit->nested ? permit->more : takt_request_more(&levels, i), 1, count == 0);
-        payer.tenant = takt_request_tenant(request, &levels, i, &payer.weight);
+        payer.tenant = payer_at(permit, request, &levels, i, &payer.weight);
         code = settle_one(permit, levels.limits[i], takt_request_key(request, &levels, i), payer,
                           taken, used_of(levels.limits[i], used, count, taken), count > 0);
         if (code < 0)

@@ -41,13 +41,16 @@ bool takt_inner_stand(takt_ledger *ledger, int i, int64_t now_us, const takt_cla
                       const takt_place *told)
 {
     takt_ledger *inner = ledger->inner[i];
-    const char *tenant = i > 0 ? claim->tenant : NULL;
+    const char *tenant = i > 0 ? claim->tenant : claim->inner_tenant;
     bool foremost = true;
 
+    inner->full = inner->follows = false;
     if (!has_turns(inner))
         return true;
-    if (!takt_tenants_join(inner, now_us, claim, tenant, i > 0 ? claim->tenant_weight : 1)) {
+    if (!takt_tenants_join(inner, now_us, claim, tenant,
+                           i > 0 ? claim->tenant_weight : claim->inner_weight)) {
         leave(inner, claim->worker);
+        inner->full = i == 0 && tenant;
         return inner->numbers->max_waiting == 0;
     }
     for (int priority = 0; priority < TAKT_PRIORITIES; priority++) {
@@ -58,12 +61,19 @@ bool takt_inner_stand(takt_ledger *ledger, int i, int64_t now_us, const takt_cla
     }
     takt_tenants_assign(inner, claim, tenant);
     takt_tenants_settle(inner);
+    if (i == 0 && tenant && !claim->within_turns)
+        takt_tenants_follow(inner, ledger, claim);
     return true;
 }
 
 int takt_inner_index(const takt_ledger *inner, const takt_place *place)
 {
     return inner->tenant_count > 0 ? takt_line_find(inner, place->worker, place->priority) : -1;
+}
+
+int64_t takt_inner_free(const takt_ledger *inner)
+{
+    return inner->full ? 0 : takt_holders_free(inner);
 }
 
 /* Whether others are in turn in that line. */
@@ -83,7 +93,7 @@ takt_amounts takt_inner_ahead(takt_ledger *inner, int64_t now_us, const takt_pla
     takt_place *own;
     takt_view v;
 
-    *permits = takt_holders_free(inner);
+    *permits = takt_inner_free(inner);
     if (at < 0)
         return (takt_amounts){{0}};
     own = &inner->line[at];
@@ -138,7 +148,7 @@ takt_inner_turn takt_inner_turn_of(const takt_ledger *ledger, int64_t now_us,
             look(ledger->inner[i], now_us, now_us + ledger->numbers->lookahead_us, turn.at[i],
                  &turn, i);
         else
-            turn.permits = takt_min(turn.permits, takt_holders_free(ledger->inner[i]));
+            turn.permits = takt_min(turn.permits, takt_inner_free(ledger->inner[i]));
     }
     return turn;
 }

@@ -3,8 +3,9 @@
  * key take turns.
  *
  * Nested work stands in the line of the outermost ledger, and in those of its inner ledgers.  In
- * each it leaves room to the places before it, as in any line with tenants: those of the innermost
- * ledger have no name; a ledger between has the tenants of the outermost one.  A place stays in an
+ * each it leaves room to the places before it, as in any line with tenants.  Those of the innermost
+ * ledger are the claim's inner_tenant, or have no name; a ledger between has the tenants of the
+ * outermost one.  A place stays in an
  * inner line while its claim is parked, with the time at which it comes back.
  *
  * A worker that is alone in an inner line keeps the inner rules, and nothing else.
@@ -34,10 +35,14 @@ void takt_inner_tidy(takt_ledger *ledger, int64_t now_us);
 /* The place's index in the line of an inner ledger; -1: it takes no turns there. */
 int takt_inner_index(const takt_ledger *inner, const takt_place *place);
 
+/* The permits that a place without a line finds free: none if that line is full. */
+int64_t takt_inner_free(const takt_ledger *inner);
+
 /* The worker's places in the line of the level `i` become what its claim says: `told` has one for
  * each priority, in the units of that level, which wants nothing if the worker has no waiters of
- * it. A line with too many tenants has no place for it.  False: that line has a bound, which does
- * not count these waiters. */
+ * it. A line with too many tenants has no place for it; if that is the innermost one, and the claim
+ * names its tenant there, the claim is given nothing.  False: that line has a bound, which does not
+ * count these waiters. */
 bool takt_inner_stand(takt_ledger *ledger, int i, int64_t now_us, const takt_claim *claim,
                       const takt_place *told);
 

@@ -70,11 +70,11 @@ int64_t takt_inner_permits_again_at(const takt_ledger *ledger, int64_t now_us,
     for (int i = 0; i < ledger->inner_count; i++) {
         const takt_ledger *inner = ledger->inner[i];
         int at = takt_inner_index(inner, place);
-        if (takt_holders_free(inner) == TAKT_NEVER)
+        if (takt_inner_free(inner) == TAKT_NEVER)
             continue;
         if (at >= 0 && inner->line[at].lacking)
             again_us = takt_max(again_us, again_at(inner, now_us, at));
-        else if (at < 0 && takt_holders_free(inner) == 0)
+        else if (at < 0 && takt_inner_free(inner) == 0)
             again_us = takt_max(again_us, now_us + TAKT_KEEPALIVE_US);
     }
     return again_us;

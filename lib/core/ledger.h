@@ -81,6 +81,13 @@ typedef struct takt_claim {
     const char *tenant;
     int32_t tenant_weight; /* 0: 1 */
     uint64_t client;       /* whom to wake instead of `worker`; 0: `worker` */
+    /* With `fair` on the innermost limit: for whom the waiters are in its line. NULL: it has one
+     * tenant without a name. */
+    const char *inner_tenant;
+    int32_t inner_weight; /* 0: 1 */
+    /* `tenant` is a subject, within whose turns those of the innermost line take turns: tenants.h.
+     * False: it is the same tenant. */
+    bool within_turns;
     int want_count;
     takt_want wants[TAKT_WANTS_MAX]; /* the first of those waiters, the most urgent first */
 } takt_claim;
@@ -180,6 +187,7 @@ typedef struct takt_place {
     bool lacking;     /* it waits for a permit: it is unknown when there will be one */
     int16_t tenant;   /* index + 1 among the tenants; 0: the ledger has none */
     uint64_t client;  /* with tenants: whom to wake instead; 0: the worker */
+    int16_t inside;   /* not kept: index + 1 of its tenant in the innermost line (tenants.h) */
     int64_t came;     /* of the claiming worker, not kept: its turn before it was served */
     int64_t accepted; /* likewise: its waiters before this claim, less those that it serves */
     int64_t moves;    /* likewise: the worth of its turn (line.h), and of a usual one; 0: unknown */
@@ -202,10 +210,11 @@ typedef struct takt_tenant {
     int64_t since_us; /* since when it has had waiters in line */
     /* of its places that are not aside, counted when they are needed */
     takt_amounts wanting;
+    takt_amounts need; /* of the first of its places */
     int64_t places;
     int64_t processes; /* the weights of these */
     int64_t all;       /* its places, with those that are aside */
-    int head;          /* the first of `places` in the line; -1: none */
+    bool behind;       /* not kept: it goes after the claim's in the outermost line */
 } takt_tenant;
 
 /* A worker that holds permits. */
@@ -274,6 +283,9 @@ typedef struct takt_ledger {
     struct takt_ledger *const *inner;
     int inner_count;
     takt_unit_map units; /* of these and this one: which of the claim's amounts its units are */
+    bool within_turns;   /* likewise: as the claim has it */
+    bool full;           /* of an inner one: its line has no space for the claim's tenant */
+    bool follows;        /* likewise: its tenants are those of the outermost one */
     takt_stated stated[TAKT_PRIORITIES]; /* by the worker whose claim this is; not kept */
     takt_place *line;                    /* sorted by priority, then turn; the caller's memory */
     int line_count;

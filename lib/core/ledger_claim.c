@@ -600,6 +600,7 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
     int64_t parked_us = TAKT_NEVER;
     bool stands = true, moved;
 
+    ledger->within_turns = claim->within_turns && ledger->inner_count > 0;
     takt_ledger_tidy(ledger, now_us);
     takt_inner_tidy(ledger, now_us);
     takt_award_begin(ledger, now_us, claim, award);
@@ -619,6 +620,7 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         moved = takt_overflow_apply(ledger, claim, award);
         if (ledger->tenant_count > 0)
             takt_tenants_settle(ledger);
+        takt_tenants_arrange(ledger, claim);
         plan_all(ledger, now_us, claim, award);
         if (moved)
             hurry_first(ledger, now_us, claim, award);
@@ -630,4 +632,7 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         award->claim_again_at_us = takt_min(award->claim_again_at_us, parked_us);
     }
     takt_award_end(ledger, now_us, claim, award);
+    ledger->within_turns = false;
+    if (ledger->inner_count > 0)
+        ledger->inner[0]->follows = false;
 }

@@ -95,7 +95,6 @@ static int add(takt_ledger *ledger, int64_t now_us, int priority, const char *na
     tenant->priority = (int8_t)priority;
     tenant->weight = 1;
     tenant->since_us = now_us;
-    tenant->head = -1;
     return ledger->tenant_count++;
 }
 
@@ -104,26 +103,35 @@ static takt_tenant *tenant_of(const takt_ledger *ledger, int at)
     return &ledger->tenants[ledger->line[at].tenant - 1];
 }
 
-void takt_tenants_count(const takt_ledger *ledger)
+static void count_none(const takt_ledger *ledger)
 {
     for (int i = 0; i < ledger->tenant_count; i++) {
-        ledger->tenants[i].wanting = (takt_amounts){{0}};
-        ledger->tenants[i].places = ledger->tenants[i].processes = ledger->tenants[i].all = 0;
-        ledger->tenants[i].head = -1;
+        takt_tenant *tenant = &ledger->tenants[i];
+        tenant->wanting = tenant->need = (takt_amounts){{0}};
+        tenant->places = tenant->processes = tenant->all = 0;
     }
-    for (int at = 0; at < ledger->line_count; at++) {
-        const takt_place *place = &ledger->line[at];
-        takt_tenant *tenant = tenant_of(ledger, at);
-        tenant->all++;
-        if (place->aside)
-            continue;
-        for (int unit = 0; unit < TAKT_UNITS; unit++)
-            tenant->wanting.of[unit] += takt_line_wanted(place, unit);
-        tenant->places++;
-        tenant->processes += place->weight;
-        if (tenant->head < 0)
-            tenant->head = at;
+}
+
+/* In the order of the line. */
+static void count_place(takt_tenant *tenant, const takt_place *place)
+{
+    tenant->all++;
+    if (place->aside)
+        return;
+    for (int unit = 0; unit < TAKT_UNITS; unit++) {
+        tenant->wanting.of[unit] += takt_line_wanted(place, unit);
+        if (tenant->places == 0)
+            tenant->need.of[unit] = takt_line_need(place, unit);
     }
+    tenant->places++;
+    tenant->processes += place->weight;
+}
+
+void takt_tenants_count(const takt_ledger *ledger)
+{
+    count_none(ledger);
+    for (int at = 0; at < ledger->line_count; at++)
+        count_place(tenant_of(ledger, at), &ledger->line[at]);
 }
 
 /* Places that have stood in line without tenants are of those that name none. */
@@ -262,6 +270,30 @@ bool takt_tenants_join(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         come(ledger, now_us, index, weight);
     }
     return true;
+}
+
+void takt_tenants_follow(takt_ledger *ledger, const takt_ledger *outer, const takt_claim *claim)
+{
+    char name[TAKT_TENANT_TEXT_MAX + 1];
+
+    takt_tenant_write(claim->tenant ? claim->tenant : "", name);
+    takt_tenants_count(outer);
+    for (int i = 0; i < ledger->tenant_count; i++) {
+        takt_tenant *tenant = &ledger->tenants[i];
+        int mine = find(outer, tenant->priority, name);
+        int theirs = find(outer, tenant->priority, tenant->name);
+        tenant->behind = mine < outer->tenant_count && theirs < outer->tenant_count &&
+                         outer->tenants[theirs].places > 0 &&
+                         outer->tenants[theirs].tag > outer->tenants[mine].tag;
+    }
+    ledger->follows = true;
+}
+
+void takt_tenants_pass_over(const takt_ledger *ledger)
+{
+    for (int i = 0; ledger->follows && i < ledger->tenant_count; i++)
+        if (ledger->tenants[i].behind)
+            ledger->tenants[i].places = 0;
 }
 
 void takt_tenants_assign(takt_ledger *ledger, const takt_claim *claim, const char *tenant)
@@ -454,13 +486,13 @@ static int64_t until_even(const takt_tenant *tenant, int64_t tag)
 
 /* What is left to a tenant by one that it goes before: a turn, or what it was given less, up to two
  * turns. */
-static int64_t left_to(const takt_ledger *ledger, const takt_tenant *tenant, int64_t tag, int unit,
-                       int64_t total, int64_t weights)
+static int64_t left_to(const takt_tenant *tenant, int64_t tag, int unit, int64_t total,
+                       int64_t weights)
 {
     int64_t turn = turn_of(tenant, total, weights);
 
     return takt_min(takt_max(takt_max(turn, takt_min(until_even(tenant, tag), 2 * turn)),
-                             takt_line_need(&ledger->line[tenant->head], unit)),
+                             tenant->need.of[unit]),
                     tenant->wanting.of[unit]);
 }
 
@@ -478,7 +510,7 @@ static int64_t left_to_others(const takt_ledger *ledger, int index, int unit, in
         if (i == index || tenant->priority != mine->priority || tenant->places == 0)
             continue;
         if (goes_before(ledger, i, index, unit, total, weights))
-            own = left_to(ledger, tenant, mine->tag, unit, total, weights);
+            own = left_to(tenant, mine->tag, unit, total, weights);
         left += takt_max(own, takt_min(until_even(tenant, tag), tenant->wanting.of[unit]));
     }
     return left;
@@ -492,22 +524,26 @@ static int64_t share_of(const takt_tenant *tenant, int64_t total, int64_t weight
     return takt_max(turn_of(tenant, total, weights) / processes, 1);
 }
 
-takt_tenant_turn takt_tenants_turn(const takt_ledger *ledger, int at, int unit, int64_t total,
-                                   bool plan)
+/* A place's turn among tenants of its line, or of the innermost one (`of`), where its tenant has
+ * that index. */
+static takt_tenant_turn turn_among(const takt_ledger *ledger, int at, const takt_ledger *of,
+                                   int index, int unit, int64_t total, bool plan)
 {
     const takt_place *me = &ledger->line[at], *head = NULL;
-    const takt_tenant *mine = tenant_of(ledger, at);
-    int64_t weights = rivals_of(ledger, mine->priority, -1).weights;
+    const takt_tenant *mine = &of->tenants[index];
+    int64_t weights = rivals_of(of, mine->priority, -1).weights;
     int64_t before = 0, shares = 0, need = 0, tag = 0, ahead;
     takt_tenant_turn turn = {.share = share_of(mine, total, weights),
                              .shares = mine->places > 1 ? takt_line_shares(me) : 1};
 
     for (int i = 0; i < at; i++) {
-        if (ledger->line[i].tenant != me->tenant || ledger->line[i].aside)
+        const takt_place *place = &ledger->line[i];
+        if (place->tenant != me->tenant || place->aside ||
+            (of != ledger && place->inside != me->inside))
             continue;
-        head = head ? head : &ledger->line[i];
+        head = head ? head : place;
         before++;
-        shares += takt_line_shares(&ledger->line[i]);
+        shares += takt_line_shares(place);
     }
     need = head ? takt_line_need(head, unit) : 0;
     ahead =
@@ -515,8 +551,119 @@ takt_tenant_turn takt_tenants_turn(const takt_ledger *ledger, int at, int unit, 
     ahead = takt_min(ahead, mine->wanting.of[unit] - takt_line_wanted(me, unit));
     if (plan && head)
         tag = mine->tag + step_of(mine, ahead);
-    turn.ahead = left_to_others(ledger, me->tenant - 1, unit, total, weights, tag) + ahead;
+    turn.ahead = left_to_others(of, index, unit, total, weights, tag) + ahead;
     turn.first = head ? need + before - 1 : 0; /* the order of tenants may change */
+    return turn;
+}
+
+/* ---- turns inside turns ---------------------------------------------------------------------- */
+
+/* The index + 1 of a place's tenant in the innermost line; 0: it has no place there, or others do
+ * not wait for it there. */
+static int16_t index_inside(const takt_ledger *ledger, const takt_place *place)
+{
+    const takt_ledger *inner = ledger->inner[0];
+    int at = takt_line_find(inner, place->worker, place->priority);
+
+    return at >= 0 && !inner->line[at].aside ? inner->line[at].tenant : 0;
+}
+
+void takt_tenants_look_inside(const takt_ledger *ledger, int at)
+{
+    const takt_ledger *inner;
+    int16_t subject = ledger->line[at].tenant;
+
+    if (!ledger->within_turns)
+        return;
+    inner = ledger->inner[0];
+    count_none(inner);
+    for (int i = 0; i < ledger->line_count; i++) {
+        takt_place *place = &ledger->line[i];
+        place->inside = place->tenant == subject ? index_inside(ledger, place) : 0;
+        if (place->inside > 0)
+            count_place(&inner->tenants[place->inside - 1], place);
+    }
+}
+
+/* Whether the tenant of one place goes after that of another one in the innermost line; those that
+ * have none there go last. */
+static bool goes_after(const takt_ledger *inner, const takt_place *a, const takt_place *b)
+{
+    int64_t left, right;
+
+    if (a->inside == b->inside || b->inside == 0)
+        return false;
+    if (a->inside == 0)
+        return true;
+    left = inner->tenants[a->inside - 1].tag;
+    right = inner->tenants[b->inside - 1].tag;
+    return left > right || (left == right && a->inside > b->inside);
+}
+
+/* Two places exchange their turns. */
+static void exchange(takt_place *a, takt_place *b)
+{
+    takt_place moved = *a;
+    int64_t turn = b->turn;
+
+    *a = *b;
+    a->turn = moved.turn;
+    *b = moved;
+    b->turn = turn;
+}
+
+/* Sorts the places of a subject.  Those of one tenant keep their order. */
+static void sort(takt_ledger *ledger, int16_t subject)
+{
+    takt_place *line = ledger->line;
+
+    for (int i = 0; i < ledger->line_count; i++) {
+        int at = i;
+        for (int j = i - 1; line[i].tenant == subject && j >= 0; j--) {
+            if (line[j].tenant != subject)
+                continue;
+            if (!goes_after(ledger->inner[0], &line[j], &line[at]))
+                break;
+            exchange(&line[j], &line[at]);
+            at = j;
+        }
+    }
+}
+
+void takt_tenants_arrange(takt_ledger *ledger, const takt_claim *claim)
+{
+    char name[TAKT_TENANT_TEXT_MAX + 1];
+    int16_t last = 0;
+
+    if (!ledger->within_turns)
+        return;
+    takt_tenant_write(claim->tenant, name);
+    for (int at = 0; at < ledger->line_count; at++) {
+        int16_t tenant = ledger->line[at].tenant;
+        if (tenant == last || strcmp(tenant_of(ledger, at)->name, name) != 0)
+            continue;
+        takt_tenants_look_inside(ledger, at);
+        sort(ledger, tenant);
+        last = tenant;
+    }
+}
+
+takt_tenant_turn takt_tenants_turn(const takt_ledger *ledger, int at, int unit, int64_t total,
+                                   bool plan)
+{
+    const takt_place *me = &ledger->line[at];
+    const takt_tenant *subject = tenant_of(ledger, at);
+    int64_t weights, tag = 0;
+    takt_tenant_turn turn;
+
+    if (!ledger->within_turns || me->inside == 0)
+        return turn_among(ledger, at, ledger, me->tenant - 1, unit, total, plan);
+    weights = rivals_of(ledger, subject->priority, -1).weights;
+    turn = turn_among(ledger, at, ledger->inner[0], me->inside - 1, unit,
+                      turn_of(subject, total, weights), plan);
+    if (plan && turn.ahead > 0)
+        tag = subject->tag + step_of(subject, turn.ahead);
+    turn.ahead += left_to_others(ledger, me->tenant - 1, unit, total, weights, tag);
     return turn;
 }
 

@@ -77,6 +77,23 @@ takt_tenant_turn takt_tenants_turn(const takt_ledger *ledger, int at, int unit, 
                                    bool plan);
 void takt_tenants_count(const takt_ledger *ledger);
 
+/* The innermost line of a claim has the tenants of the outermost one (`outer`).  Of these, the
+ * claim's place does not wait there for one that goes after it in the outermost line: each would
+ * wait for the other.  takt_tenants_pass_over counts no places of these tenants; call it behind
+ * takt_tenants_count. */
+void takt_tenants_follow(takt_ledger *ledger, const takt_ledger *outer, const takt_claim *claim);
+void takt_tenants_pass_over(const takt_ledger *ledger);
+
+/* Turns inside turns: a subject of nested work whose innermost limit alone has `fair` is a tenant
+ * of the outermost line, and has the tenants of the innermost line.  They share its turns by their
+ * weights and tags there.  Call between takt_tenants_count and takt_tenants_turn of that place. */
+void takt_tenants_look_inside(const takt_ledger *ledger, int at);
+
+/* The places of the claim's subject exchange their turns, so that they stand in the order of their
+ * tenants.  So whatever names a first or next place, also in claims of other subjects, which do not
+ * know that innermost line, names the right one. */
+void takt_tenants_arrange(takt_ledger *ledger, const takt_claim *claim);
+
 /* Whether the place i, which is not aside, goes before the place `at`. */
 bool takt_tenants_precede(const takt_ledger *ledger, int i, int at);
 

@@ -47,6 +47,8 @@ static void look_at_tenant(const takt_ledger *ledger, int at, const takt_amounts
     takt_tenant_turn turn;
 
     takt_tenants_count(ledger);
+    takt_tenants_pass_over(ledger);
+    takt_tenants_look_inside(ledger, at);
     TAKT_EACH_UNIT(unit, units)
     {
         turn = takt_tenants_turn(ledger, at, unit, total->of[unit], plan);

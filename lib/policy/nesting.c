@@ -12,6 +12,7 @@
 #include "policy/answers.h"
 #include "policy/overrides.h"
 #include "policy/policy.h"
+#include "policy/weights.h"
 
 static int refuse_dangling(const takt_policy *policy, size_t index, takt_error *error)
 {
@@ -161,6 +162,61 @@ static int refuse_units(const takt_policy *policy, takt_error *error)
     return 0;
 }
 
+static bool has_tenants(const takt_limit *limit)
+{
+    return limit->fair != TAKT_FAIR_WORKER;
+}
+
+/* Refuses tenants that a claim, which states one with one weight, cannot state for a limit and for
+ * the outermost one of its chain.  `inmost`: no limit of the chain is inside it. */
+static int refuse_tenants_of(const takt_policy *policy, const takt_limit *limit, bool inmost,
+                             const takt_limit *outermost, takt_error *error)
+{
+    size_t index = takt_policy_index(policy, limit->name);
+
+    if (!has_tenants(outermost))
+        return inmost ? 0
+                      : takt_fail(error, TAKT_E_POLICY,
+                                  "limits[%zu].fair: this limit is between others; give fair to "
+                                  "the outermost limit, \"%s\", as well, or to the innermost one "
+                                  "instead",
+                                  index, outermost->name);
+    if (outermost->fair == TAKT_FAIR_KEY || (!inmost && limit->fair == TAKT_FAIR_KEY))
+        return takt_fail(error, TAKT_E_POLICY,
+                         "limits[%zu].fair: the limit \"%s\", which it is within, has fair too; "
+                         "write fair: tenant in both, or remove it from one",
+                         index, outermost->name);
+    if (!takt_weights_same(limit, outermost))
+        return takt_fail(error, TAKT_E_POLICY,
+                         "limits[%zu].weights: differ from those of \"%s\", which it is within; "
+                         "write the same weights and default_weight in both, or remove fair from "
+                         "one",
+                         index, outermost->name);
+    if (limit->key_hash != outermost->key_hash)
+        return takt_fail(error, TAKT_E_POLICY,
+                         "limits[%zu].key_hash: differs from that of \"%s\", which it is within "
+                         "and which has fair too; write the same in both, or remove fair from one",
+                         index, outermost->name);
+    return 0;
+}
+
+/* Refuses tenants on several levels that do not agree. */
+static int refuse_tenants(const takt_policy *policy, takt_error *error)
+{
+    for (size_t i = 0; i < policy->limit_count; i++) {
+        const takt_limit *inmost = policy->limits[i], *outermost = inmost;
+        while (outermost->within != NULL)
+            outermost = outermost->within;
+        for (const takt_limit *at = inmost; at != outermost; at = at->within) {
+            int code =
+                has_tenants(at) ? refuse_tenants_of(policy, at, at == inmost, outermost, error) : 0;
+            if (code != 0)
+                return code;
+        }
+    }
+    return 0;
+}
+
 /* Sets `within` of a limit and its overrides. Only a change is written, because other threads may
  * read a policy that was checked before. */
 static void set_within(takt_limit *limit, const takt_limit *outer)
@@ -202,5 +258,7 @@ int takt_policy_check(const takt_policy *policy, takt_error *error)
         code = refuse_depth(policy, error);
     if (code == 0)
         code = refuse_units(policy, error);
+    if (code == 0)
+        code = refuse_tenants(policy, error);
     return code == 0 ? check_answers(policy, error) : code;
 }

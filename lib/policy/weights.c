@@ -103,6 +103,20 @@ int32_t takt_weights_of(const takt_limit *limit, const char *tenant)
     return found != NULL ? found->weight : limit->default_weight;
 }
 
+/* Whether those that one limit names have the same weights in the other. */
+static bool are_named_alike(const takt_limit *named, const takt_limit *other)
+{
+    for (int i = 0; named->weights != NULL && i < named->weights->count; i++)
+        if (takt_weights_of(other, named->weights->of[i].tenant) != named->weights->of[i].weight)
+            return false;
+    return true;
+}
+
+bool takt_weights_same(const takt_limit *a, const takt_limit *b)
+{
+    return a->default_weight == b->default_weight && are_named_alike(a, b) && are_named_alike(b, a);
+}
+
 void takt_weights_describe(const takt_limit *limit, char *text, size_t size)
 {
     const struct takt_weights *weights = limit->weights;

@@ -39,6 +39,9 @@ void takt_weights_free(struct takt_weights *weights); /* NULL is harmless */
 /* The weight of a tenant, by its clear name. */
 int32_t takt_weights_of(const takt_limit *limit, const char *tenant);
 
+/* Whether every tenant has the same weight in both. */
+bool takt_weights_same(const takt_limit *a, const takt_limit *b);
+
 /* Appends ", fair tenant, weights {acme: 3}, default_weight 2"; nothing without `fair`. */
 void takt_weights_describe(const takt_limit *limit, char *text, size_t size);
 

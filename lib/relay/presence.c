@@ -88,7 +88,8 @@ takt_process *takt_process_enter(takt_client *client, const void *process,
     for (int level = nested ? outermost : 0; level < (nested ? outermost + 1 : levels.count);
          level++) {
         int32_t weight;
-        const char *tenant = takt_request_tenant(request, &levels, level, &weight);
+        const char *tenant = nested ? takt_acquire_tenant(request, &levels, &chain, level, &weight)
+                                    : takt_request_tenant(request, &levels, level, &weight);
         enter(entered, process,
               nested ? takt_registry_nested(&client->scheduler, &chain, tenant, weight)
                      : takt_registry_tenant(&client->scheduler, levels.limits[level],

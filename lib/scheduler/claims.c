@@ -270,8 +270,13 @@ static void state(takt_scheduler *scheduler, takt_queue *queue, takt_claim *clai
     claim->tenant_weight = queue->turn ? queue->turn->weight : 1;
     claim->client = scheduler->worker;
     claim->worker = takt_tenant_worker(scheduler->worker, claim->tenant);
-    if (queue->nest)
+    claim->inner_tenant = NULL;
+    claim->inner_weight = 0;
+    claim->within_turns = queue->nest && queue->nest->inside == TAKT_INSIDE_WITHIN;
+    if (queue->nest) {
         claim->worker = takt_nest_worker(queue, claim->worker);
+        claim->inner_tenant = takt_nest_tenant(queue, 0, &claim->inner_weight);
+    }
     claim->seq = ++scheduler->seq;
     claim->holding = takt_permits_mark_told(queue);
     claim->workers = takt_loss_workers(queue);

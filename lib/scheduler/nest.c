@@ -15,11 +15,46 @@
 
 /* ---- which work is nested -------------------------------------------------------------------- */
 
-static bool suits(const takt_limit *limit, bool outermost)
+static bool has_tenants(const takt_limit *limit)
 {
-    if (limit->mode != TAKT_MODE_ENFORCE || limit->access != TAKT_ACCESS_LIMITED)
+    return limit->fair != TAKT_FAIR_WORKER;
+}
+
+takt_inside takt_chain_inside(const takt_chain *chain)
+{
+    if (!has_tenants(chain->limits[0]))
+        return TAKT_INSIDE_NONE;
+    return has_tenants(chain->limits[chain->count - 1]) ? TAKT_INSIDE_ALIKE : TAKT_INSIDE_WITHIN;
+}
+
+/* Whether a limit between has tenants that the outermost one does not have. */
+static bool has_tenants_between(const takt_chain *chain)
+{
+    if (has_tenants(chain->limits[chain->count - 1]))
         return false;
-    return outermost || limit->fair == TAKT_FAIR_WORKER;
+    for (int i = 1; i + 1 < chain->count; i++)
+        if (has_tenants(chain->limits[i]))
+            return true;
+    return false;
+}
+
+/* Whether a limit inside the outermost one has tenants. */
+static bool has_tenants_inside(const takt_chain *chain)
+{
+    for (int i = 0; i + 1 < chain->count; i++)
+        if (has_tenants(chain->limits[i]))
+            return true;
+    return false;
+}
+
+static bool suits(const takt_limit *limit)
+{
+    return limit->mode == TAKT_MODE_ENFORCE && limit->access == TAKT_ACCESS_LIMITED;
+}
+
+bool takt_nest_suits(const takt_scheduler *scheduler, const takt_chain *chain)
+{
+    return takt_chain_is_nested(chain) && (!scheduler->relayed || !has_tenants_inside(chain));
 }
 
 bool takt_chain_is_nested(const takt_chain *chain)
@@ -27,9 +62,9 @@ bool takt_chain_is_nested(const takt_chain *chain)
     takt_chain_units units;
 
     for (int i = 0; i < chain->count; i++)
-        if (!suits(chain->limits[i], i + 1 == chain->count))
+        if (!suits(chain->limits[i]))
             return false;
-    return chain->count > 1 && takt_chain_number(chain, &units);
+    return chain->count > 1 && !has_tenants_between(chain) && takt_chain_number(chain, &units);
 }
 
 /* ---- units ----------------------------------------------------------------------------------- */
@@ -224,7 +259,7 @@ static void name_subject(char subject[TAKT_TENANT_SIZE_MAX + 1], const takt_chai
 }
 
 int takt_nest_join(takt_scheduler *scheduler, takt_queue *queue, const takt_chain *chain,
-                   const char *const *keys)
+                   const char *const *keys, const char *tenant)
 {
     takt_nest *nest = calloc(1, sizeof *nest);
     takt_chain_units units;
@@ -233,6 +268,8 @@ int takt_nest_join(takt_scheduler *scheduler, takt_queue *queue, const takt_chai
         return TAKT_E_NOMEM;
     queue->nest = nest;
     nest->numbered = chain->numbered;
+    nest->tenant = tenant;
+    nest->weight = 1;
     (void)takt_chain_number(chain, &units); /* it suits */
     name_subject(nest->subject, chain);
     while (nest->count + 1 < chain->count) {
@@ -309,5 +346,16 @@ uint64_t takt_nest_worker(const takt_queue *queue, uint64_t worker)
         takt_unit_map_write(nest->inner[i].units, units);
         worker = takt_tenant_worker(worker, units);
     }
-    return worker;
+    return nest->inside == TAKT_INSIDE_WITHIN ? takt_tenant_worker(worker, nest->tenant) : worker;
+}
+
+const char *takt_nest_tenant(const takt_queue *queue, int level, int32_t *weight)
+{
+    const takt_nest *nest = queue->nest;
+    bool within = nest->inside == TAKT_INSIDE_WITHIN;
+
+    *weight = within ? nest->weight : queue->turn->weight;
+    if (level == 0 && nest->inside == TAKT_INSIDE_NONE)
+        return NULL;
+    return level == 0 && within ? nest->tenant : queue->turn->tenant;
 }

@@ -5,12 +5,20 @@
  * the other.  It waits in a queue of the outermost limit and key that is kept for its inner limits
  * and keys alone, takes turns like the queue of a tenant (order.h), and claims with the inner
  * limits.  To the ledger its tenant is the subject: the inner keys.  With `fair: tenant` it is the
- * tenant that the work names.
+ * tenant that the work names.  If the innermost limit alone has `fair`, the queue is kept for one
+ * tenant of its subject.
  */
 #ifndef TAKT_SCHEDULER_NEST_H
 #define TAKT_SCHEDULER_NEST_H
 
 #include "scheduler/scheduler.h"
+
+/* Which tenants the innermost line has. */
+typedef enum takt_inside {
+    TAKT_INSIDE_NONE,   /* one without a name */
+    TAKT_INSIDE_ALIKE,  /* those of the outermost line: both limits have `fair` */
+    TAKT_INSIDE_WITHIN, /* its own, within the turns of their subject: it alone has `fair` */
+} takt_inside;
 
 /* The limits that work passes, the innermost first, with its keys and what it takes of each. */
 typedef struct takt_chain {
@@ -19,6 +27,7 @@ typedef struct takt_chain {
     int64_t costs[TAKT_LEVELS_MAX];
     takt_more more[TAKT_LEVELS_MAX];
     int count;
+    takt_inside inside;
     /* A program has numbered the amounts, with these maps of the inner levels: lib/relay.  Names of
      * units, costs and further amounts are not known. */
     bool numbered;
@@ -45,13 +54,20 @@ bool takt_chain_number(const takt_chain *chain, takt_chain_units *units);
 /* Sets what the work takes, in the chain's numbers.  False: as above. */
 bool takt_chain_take(const takt_chain *chain, takt_permit *permit);
 
-/* Whether one claim can decide about all levels: they enforce; the inner ones have no tenants; and
- * their units can be numbered. */
+/* Which tenants the innermost line of that chain has. */
+takt_inside takt_chain_inside(const takt_chain *chain);
+
+/* Whether one claim can decide about all levels: they enforce; if one has tenants, so has the
+ * outermost or the innermost one; and their units can be numbered. */
 bool takt_chain_is_nested(const takt_chain *chain);
 
 /* Whether work of a numbered chain can go by those limits: of a unit that they count and its own do
  * not, a request takes 1, so no other level may have an amount in that place. */
 bool takt_chain_follows(const takt_chain *chain, const takt_limit *const *limits);
+
+/* Whether work of that chain is nested here.  A program behind an agent passes limits one after the
+ * other if inner ones have tenants: no message to the agent says whose line has them. */
+bool takt_nest_suits(const takt_scheduler *scheduler, const takt_chain *chain);
 
 /* Slots of work in the units of one of its levels, which has those numbers; of the outermost one
  * the map is zeros. */
@@ -67,9 +83,10 @@ typedef struct takt_inner_ledger {
 } takt_inner_ledger;
 
 /* The queue, whose key and id are set, gets the inner levels of that chain.  `keys` are the same as
- * the chain's, and stay as long as the queue.  0 or TAKT_E_NOMEM. */
+ * the chain's, and stay as long as the queue, as does the tenant's name ("": none).  0 or
+ * TAKT_E_NOMEM. */
 int takt_nest_join(takt_scheduler *scheduler, takt_queue *queue, const takt_chain *chain,
-                   const char *const *keys);
+                   const char *const *keys, const char *tenant);
 void takt_nest_leave(takt_scheduler *scheduler, takt_queue *queue);
 
 /* The next queue after `before` (NULL: the first) that has this limit and key as an inner level;
@@ -80,8 +97,13 @@ takt_queue *takt_nest_next(takt_scheduler *scheduler, const takt_limit *limit, c
 /* Whether the amounts of its waiters mean the same with the limits of that chain. */
 bool takt_nest_continues(const takt_nest *nest, const takt_chain *chain);
 
-/* The number under which a worker claims for a nested queue.  It belongs to the whole chain: an
- * inner ledger may be within several outer keys, and has a holder and a place for each queue. */
+/* The number under which a worker claims for a nested queue.  It belongs to the whole chain, and to
+ * a tenant of the innermost line: an inner ledger may be within several outer keys, and has a
+ * holder and a place for each queue. */
 uint64_t takt_nest_worker(const takt_queue *queue, uint64_t worker);
+
+/* The tenant of the queue's work in the line of an inner level, with its weight; NULL: that line
+ * has one without a name. */
+const char *takt_nest_tenant(const takt_queue *queue, int level, int32_t *weight);
 
 #endif

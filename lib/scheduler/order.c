@@ -3,6 +3,7 @@
  */
 #include "scheduler/order.h"
 
+#include "scheduler/nest.h"
 #include "scheduler/registry.h"
 
 static takt_turn *turn_of(const takt_link *link)
@@ -94,6 +95,38 @@ static int wanted_priority(const takt_queue *queue)
                : priority;
 }
 
+/* The round of its subjects in which a queue has its next turn.  Of a subject with tenants one
+ * queue has a turn in each round, so that many tenants of one subject do not delay the others. */
+static int64_t next_round(const takt_turn *turn)
+{
+    const takt_link *order = &turn->of->order[turn->priority];
+    int64_t now = takt_list_empty(order) ? 0 : turn_of(order->next)->round;
+    int64_t last = turn->round;
+    const takt_nest *nest = turn->queue->nest;
+    const takt_link *queues =
+        nest && nest->inside == TAKT_INSIDE_WITHIN ? &nest->inner[0].ledger->queues : NULL;
+
+    for (const takt_link *at = queues ? queues->next : NULL; at != queues; at = at->next) {
+        const takt_turn *other = TAKT_HOLDER(at, takt_inner, link)->queue->turn;
+        if (other && other->of == turn->of && other->priority == turn->priority &&
+            other->round > last)
+            last = other->round;
+    }
+    return last >= now ? last + 1 : now;
+}
+
+static void append(takt_turn *turn)
+{
+    takt_link *order = &turn->of->order[turn->priority], *next = order;
+
+    if (turn->of->has_subjects) {
+        turn->round = next_round(turn);
+        while (next->previous != order && turn_of(next->previous)->round > turn->round)
+            next = next->previous;
+    }
+    takt_list_append(next, &turn->link);
+}
+
 static void move_to_end(takt_scheduler *scheduler, takt_turn *turn, int priority)
 {
     const takt_turn *before = first_in_turn(turn->of);
@@ -103,7 +136,7 @@ static void move_to_end(takt_scheduler *scheduler, takt_turn *turn, int priority
     turn->priority = (int8_t)priority;
     turn->started = 0;
     if (priority >= 0)
-        takt_list_append(&turn->of->order[priority], &turn->link);
+        append(turn);
     if (!scheduler->relayed) {
         fill(scheduler, turn->of);
         if (priority >= 0)

@@ -145,6 +145,7 @@ typedef struct takt_turn {
     int32_t started; /* waiters that its present turn has started without the store */
     takt_link all;   /* in the list of the tenants' queues */
     takt_link link;  /* in the list of those in turn */
+    int64_t round;   /* of the subjects: order.c */
     int8_t priority; /* of its most urgent waiter that needs a slot; -1: it is not in turn */
     bool stands;     /* its claims may state its waiters */
 } takt_turn;
@@ -164,6 +165,9 @@ typedef struct takt_nest {
     int count;
     takt_inner inner[TAKT_INNER_MAX]; /* the innermost first */
     bool numbered;                    /* as takt_chain.numbered */
+    int inside;                       /* takt_inside */
+    const char *tenant;               /* of the work; "": it names none */
+    int32_t weight;                   /* of that tenant in the innermost line */
     char subject[TAKT_TENANT_SIZE_MAX + 1];
 } takt_nest;
 

@@ -287,7 +287,8 @@ static bool nest(takt_scheduler *scheduler, takt_queue *queue, const takt_chain 
         const char *name = part + strlen(part) + 1;
         keys[i] = part = name + strlen(name) + 1;
     }
-    if (takt_nest_join(scheduler, queue, chain, keys) < 0 || !join(scheduler, queue))
+    if (takt_nest_join(scheduler, queue, chain, keys, queue->key + strlen(queue->key) + 1) < 0 ||
+        !join(scheduler, queue))
         return false;
     plain = takt_registry_named(scheduler, queue->registry.entry.key, size);
     return !plain || plain->turn || join(scheduler, plain);
@@ -298,6 +299,7 @@ takt_queue *takt_registry_nested(takt_scheduler *scheduler, const takt_chain *ch
 {
     char id[NESTED_ID_SIZE];
     size_t size = write_nested_id(id, chain, tenant ? tenant : "");
+    bool within;
     takt_queue *queue = takt_registry_named(scheduler, id, size);
 
     if (!queue) {
@@ -309,9 +311,13 @@ takt_queue *takt_registry_nested(takt_scheduler *scheduler, const takt_chain *ch
     }
     if (!queue)
         return NULL;
-    /* the outermost limit may have tenants since, or have them no longer */
+    /* a limit may have tenants since, or have them no longer */
+    queue->nest->inside = chain->inside;
+    queue->nest->weight = weight;
+    within = chain->inside == TAKT_INSIDE_WITHIN;
     queue->turn->tenant =
-        tenant ? queue->key + strlen(queue->key) + 1 : (const char *)queue->nest->subject;
-    queue->turn->weight = weight;
+        tenant && !within ? queue->nest->tenant : (const char *)queue->nest->subject;
+    queue->turn->weight = within ? 1 : weight;
+    queue->turn->of->has_subjects = queue->turn->of->has_subjects || within;
     return queue;
 }

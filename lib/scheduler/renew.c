@@ -43,13 +43,12 @@ void takt_renew_nested(takt_scheduler *scheduler, takt_queue *queue, const takt_
         renew_nested(scheduler, queue, chain);
 }
 
-typedef const takt_limit *takt_finder(const void *data, const takt_limit *limit, const char *key);
-
 /* The limits that a nested queue has, with their keys. */
 static takt_chain chain_of(const takt_queue *queue)
 {
     const takt_nest *nest = queue->nest;
-    takt_chain chain = {.count = nest->count + 1, .numbered = nest->numbered};
+    takt_chain chain = {
+        .count = nest->count + 1, .numbered = nest->numbered, .inside = (takt_inside)nest->inside};
 
     for (int i = 0; i < nest->count; i++) {
         chain.limits[i] = nest->inner[i].limit;
@@ -63,8 +62,8 @@ static takt_chain chain_of(const takt_queue *queue)
 
 /* The limits that a nested queue continues with: its waiters pass those that they asked for, also
  * if these are within others now.  False: it keeps the old ones. */
-static bool find_chain(const takt_queue *queue, takt_finder *find, const void *data,
-                       takt_chain *chain)
+static bool find_chain(const takt_scheduler *scheduler, const takt_queue *queue, takt_finder *find,
+                       const void *data, takt_chain *chain)
 {
     takt_chain old = chain_of(queue);
 
@@ -74,31 +73,30 @@ static bool find_chain(const takt_queue *queue, takt_finder *find, const void *d
         if (!chain->limits[i])
             return false;
     }
-    return takt_chain_is_nested(chain) && takt_nest_continues(queue->nest, chain) &&
+    return takt_nest_suits(scheduler, chain) && takt_nest_continues(queue->nest, chain) &&
            (!old.numbered || takt_chain_follows(&old, chain->limits));
 }
 
 static void renew(takt_scheduler *scheduler, takt_queue *queue, takt_finder *find,
-                  int32_t (*weigh)(const void *data, const takt_limit *limit,
-                                   const takt_turn *turn),
-                  const void *data)
+                  takt_weigher *weigh, const void *data)
 {
     takt_chain chain = {.limits = {find(data, queue->limit, queue->key)}};
 
-    if (queue->nest ? !find_chain(queue, find, data, &chain) : !chain.limits[0])
+    if (queue->nest ? !find_chain(scheduler, queue, find, data, &chain) : !chain.limits[0])
         return;
-    if (queue->turn)
-        queue->turn->weight =
-            weigh(data, chain.limits[queue->nest ? queue->nest->count : 0], queue->turn);
+    if (queue->nest && queue->nest->inside == TAKT_INSIDE_WITHIN)
+        queue->nest->weight =
+            weigh(data, chain.limits[0], queue->nest->tenant, queue->nest->weight);
+    else if (queue->turn)
+        queue->turn->weight = weigh(data, chain.limits[queue->nest ? queue->nest->count : 0],
+                                    queue->turn->tenant, queue->turn->weight);
     if (queue->nest)
         renew_nested(scheduler, queue, &chain);
     else
         takt_renew_queue(scheduler, queue, chain.limits[0]);
 }
 
-void takt_renew_policy(takt_scheduler *scheduler, takt_finder *find,
-                       int32_t (*weigh)(const void *data, const takt_limit *limit,
-                                        const takt_turn *turn),
+void takt_renew_policy(takt_scheduler *scheduler, takt_finder *find, takt_weigher *weigh,
                        const void *data)
 {
     for (size_t i = 0; i < scheduler->queues.used; i++)

@@ -7,6 +7,12 @@
 
 #include "scheduler/nest.h"
 
+typedef const takt_limit *takt_finder(const void *data, const takt_limit *limit, const char *key);
+
+/* The weight of a tenant, which was that of its last acquire. */
+typedef int32_t takt_weigher(const void *data, const takt_limit *limit, const char *tenant,
+                             int32_t weight);
+
 /*
  * The policy has changed: every queue continues with the limit that find() returns for its old
  * limit and its key, and its waiters claim.  NULL: the limit is gone, and the queue keeps its old
@@ -15,11 +21,7 @@
  * that are there keep what they are until nothing waits in them.  A nested queue of which a
  * limit is gone, or whose limits cannot be nested any longer, keeps all its old ones.
  */
-void takt_renew_policy(takt_scheduler *scheduler,
-                       const takt_limit *(*find)(const void *data, const takt_limit *limit,
-                                                 const char *key),
-                       int32_t (*weigh)(const void *data, const takt_limit *limit,
-                                        const takt_turn *turn),
+void takt_renew_policy(takt_scheduler *scheduler, takt_finder *find, takt_weigher *weigh,
                        const void *data);
 
 /* The same for one queue, which continues with that limit. */

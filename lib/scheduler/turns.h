@@ -18,6 +18,7 @@ typedef struct takt_turns {
     int standing_count;
     int in_line;           /* queues of which the ledger has waiters */
     int alone;             /* queues that are served without the store */
+    bool has_subjects;     /* of which several queues are there: they take turns in rounds */
     int64_t claimed_at_us; /* when one of them has claimed last, by the local clock */
     takt_pace pace;        /* of all of them: loss.c */
     char id[];

@@ -31,10 +31,11 @@ static void open_world(int kind)
 {
     static const char text[] =
         "limits:\n"
-        /* it has tenants: its levels are passed one after the other */
-        "  - {name: job, concurrency: 1, fair: tenant, within: team}\n"
+        /* a limit in shadow: the levels are passed one after the other */
+        "  - {name: job, concurrency: 1, within: team}\n"
         "  - {name: team, concurrency: 1, within: vendor}\n"
-        "  - {name: vendor, concurrency: 1}\n"
+        "  - {name: vendor, concurrency: 1, within: seen}\n"
+        "  - {name: seen, rules: [{rate: 1000000/s, burst: 1000}], mode: shadow}\n"
         "  - {name: small, rules: [{rate: 1/h, burst: 5}], within: large}\n"
         "  - {name: large, rules: [{rate: 1/h, burst: 9}]}\n"
         "  - {name: day, rules: [{rate: 800/day, burst: 800}], within: whole}\n"
@@ -322,7 +323,7 @@ Test(levels, a_try_has_the_number_of_the_innermost)
 Test(levels, keys_that_no_limit_is_for_are_refused)
 {
     static char long_key[TAKT_KEY_SIZE_MAX + 2];
-    takt_request request = TAKT_REQUEST("team");
+    takt_request request = TAKT_REQUEST("domain");
     takt_error error;
 
     open_world(MEMORY);
@@ -330,17 +331,17 @@ Test(levels, keys_that_no_limit_is_for_are_refused)
     cr_assert_eq(takt_check_request(policy, &request, &error), 0);
     request.within_keys[1] = "more";
     cr_assert_eq(takt_check_request(policy, &request, &error), TAKT_E_INVALID);
-    cr_assert_str_eq(error.text, "limit \"team\": a key for outer limit 2, and there is only 1; "
+    cr_assert_str_eq(error.text, "limit \"domain\": a key for outer limit 2, and there is only 1; "
                                  "leave it out");
-    request.limit = "job";
+    request.limit = "account";
     request.within_keys[1] = "more";
     request.within_keys[2] = "still more";
     cr_assert_eq(takt_check_request(policy, &request, &error), TAKT_E_INVALID);
     cr_assert_not_null(strstr(error.text, "there are only 2"), "%s", error.text);
-    request.limit = "vendor";
+    request.limit = "mails";
     request.within_keys[1] = request.within_keys[2] = NULL;
     cr_assert_eq(takt_check_request(policy, &request, &error), TAKT_E_INVALID);
-    cr_assert_str_eq(error.text, "limit \"vendor\": a key for outer limit 1, and there is none; "
+    cr_assert_str_eq(error.text, "limit \"mails\": a key for outer limit 1, and there is none; "
                                  "leave it out");
     request.limit = "team";
     memset(long_key, 'k', sizeof long_key - 1);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "client/client.h"
 #include "store/redis/server.h"
 
 #define CLIENTS 3
@@ -52,7 +53,6 @@ static void open_policy(void)
                                "    rules: [{rate: 1000/s, burst: 2}]\n"
                                "  - name: inner\n"
                                "    concurrency: 2\n"
-                               "    fair: tenant\n" /* its levels are passed one by one */
                                "    within: one\n"
                                "  - name: short\n"
                                "    concurrency: 2\n"
@@ -90,6 +90,7 @@ static void open_world(int of_kind)
         takt_options options = {.store = url, .store_timeout_us = 60000000, .on_event = on_event};
         cr_assert_eq(takt_open(&actors[i].client, &loop, policy, &options, &error), 0, "%s",
                      error.text);
+        actors[i].client->store->nests = false; /* levels are passed one by one, as in a cluster */
         uv_timer_init(&loop, &actors[i].work);
         actors[i].work.data = &actors[i];
         actors[i].job.actor = &actors[i];

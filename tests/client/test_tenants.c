@@ -4,9 +4,11 @@
  */
 #include "client/client.h"
 #include "crypto/key_hash.h"
+#include "scheduler/nest.h"
 #include "scheduler/registry.h"
 
 #include "client/calls.h"
+#include "store/redis/server.h"
 
 #define MANY 200
 #define FEW  5
@@ -31,15 +33,20 @@ static takt_policy *parse(const char *limits)
     return made;
 }
 
-static void begin(const char *limits)
+static void begin_at(const char *store, const char *limits)
 {
     takt_options options = {
-        .store = "memory:", .on_event = note_event, .key_secret = "0123456789abcdef"};
+        .store = store, .on_event = note_event, .key_secret = "0123456789abcdef"};
     takt_error error = {0};
 
     policy = parse(limits);
     cr_assert_eq(uv_loop_init(&loop), 0);
     cr_assert_eq(takt_open(&client, &loop, policy, &options, &error), 0, "%s", error.text);
+}
+
+static void begin(const char *limits)
+{
+    begin_at("memory:", limits);
 }
 
 static void reload(const char *limits)
@@ -205,15 +212,97 @@ Test(tenants, levels_with_fair_use_it)
 {
     static seen jobs[2];
 
-    begin(LIMIT_OF("inner", FAIR ", within: middle") LIMIT_OF("middle", ", within: outer")
+    begin(LIMIT_OF("inner", FAIR WEIGHTS ", within: middle") LIMIT_OF("middle", ", within: outer")
               LIMIT_OF("outer", FAIR WEIGHTS));
+    client->store->nests = false;
     acquire_for(jobs, 2, "inner", "acme");
     cr_assert_not_null(queue_of("inner", "acme"));
-    cr_expect_eq(queue_of("inner", "acme")->turn->weight, 1);
+    cr_expect_eq(queue_of("inner", "acme")->turn->weight, 3);
     cr_expect_null(queue_of("middle", "acme"));
     cr_expect_null(queue_of("middle", "")->turn);
     cr_assert_not_null(queue_of("outer", "acme"));
     cr_expect_eq(queue_of("outer", "acme")->turn->weight, 3);
+    run_until(2);
+    release(jobs, 2);
+    end();
+}
+
+static const takt_queue *any_queue_of(const char *limit, const char *tenant);
+
+/* If the innermost limit alone has `fair`, each tenant of a key has a queue; the subject is the
+ * key. */
+Test(tenants, of_an_inner_limit_wait_for_one_slot_of_all_levels)
+{
+    static seen many[MANY], few[FEW];
+    takt_queue *queue = NULL;
+    int32_t weight;
+
+    begin(LIMIT_OF("account", FAIR WEIGHTS ", within: vendor") LIMIT_OF("vendor", ""));
+    acquire_for(many, MANY, "account", "many");
+    acquire_for(few, FEW, "account", "acme");
+    cr_expect_null(queue_of("account", "acme"));
+    do
+        queue =
+            takt_registry_next(&client->scheduler, takt_policy_find(policy, "vendor"), "", queue);
+    while (queue && strcmp(queue->nest->tenant, "acme") != 0);
+    cr_assert_not_null(queue);
+    cr_expect_str_eq(queue->turn->tenant, "account");
+    cr_expect_eq(queue->turn->weight, 1);
+    cr_expect_str_eq(takt_nest_tenant(queue, 0, &weight), "acme");
+    cr_expect_eq(weight, 3);
+    reload(LIMIT_OF("account", FAIR ", weights: {acme: 5}, within: vendor") LIMIT_OF("vendor", ""));
+    cr_expect_eq(queue->nest->weight, 5);
+    run_until(MANY + FEW);
+    for (int i = 0; i < FEW; i++)
+        cr_expect_lt(few[i].order, MANY, "few do not wait for many");
+    release(many, MANY);
+    release(few, FEW);
+    end();
+}
+
+/* Either limit is the scarce one. */
+static void few_beside_many(const char *limits)
+{
+    static seen many[MANY], few[FEW];
+    struct server server;
+    char url[300];
+
+    server_start(&server, NULL);
+    snprintf(url, sizeof url, "unix:%s", server.socket);
+    begin_at(url, limits);
+    acquire_for(many, MANY, "account", "many");
+    acquire_for(few, FEW, "account", "few");
+    run_until(MANY + FEW);
+    for (int i = 0; i < FEW; i++)
+        cr_expect_lt(few[i].order, MANY, "few do not wait for many");
+    release(many, MANY);
+    release(few, FEW);
+    end();
+    server_stop(&server);
+}
+
+Test(tenants, of_an_inner_limit_take_turns_over_redis)
+{
+    few_beside_many(LIMIT_OF("account", FAIR
+                             ", within: vendor") "  - {name: vendor, rules: [{rate: 2000/s}]}\n");
+    few_beside_many(
+        "  - {name: account, rules: [{rate: 2000/s}], fair: tenant, within: vendor}\n" LIMIT_OF(
+            "vendor", ""));
+    few_beside_many(LIMIT_OF("account", FAIR ", within: vendor") LIMIT_OF("vendor", FAIR));
+}
+
+Test(tenants, of_two_levels_are_those_of_the_outermost_limit)
+{
+    static seen jobs[2];
+    const takt_queue *queue;
+    int32_t weight;
+
+    begin(LIMIT_OF("account", FAIR WEIGHTS ", within: vendor") LIMIT_OF("vendor", FAIR WEIGHTS));
+    acquire_for(jobs, 2, "account", "acme");
+    queue = any_queue_of("vendor", "acme");
+    cr_assert_not_null(queue);
+    cr_expect_str_eq(takt_nest_tenant(queue, 0, &weight), "acme");
+    cr_expect_eq(weight, 3);
     run_until(2);
     release(jobs, 2);
     end();

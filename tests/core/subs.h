@@ -21,7 +21,10 @@ typedef struct sub {
     int inner;   /* -1: it has none */
     int between; /* of the ledger between that and the outermost one; -1: there is none */
     int64_t count, again_us, starts;
-    int64_t far_us; /* its claims come so much later than others */
+    int64_t far_us;     /* its claims come so much later than others */
+    const char *inside; /* its tenant in the innermost line; NULL: that has none */
+    int32_t inner_weight;
+    bool alike; /* it is that of the outermost line, too */
 } sub;
 
 static book b;
@@ -83,8 +86,12 @@ static inline void claim(sub *claimer, int64_t at_us)
                         .waiting = claimer->count,
                         .tenant = claimer->tenant,
                         .tenant_weight = 1,
+                        .inner_tenant = claimer->inside,
+                        .inner_weight = claimer->inner_weight,
+                        .within_turns = claimer->inside && !claimer->alike,
                         .want_count = claimer->count > 0};
 
+    claim.worker = takt_tenant_worker(claim.worker, claimer->inside);
     claim.wants[0] =
         (takt_want){.count = claimer->count, .latest_us = TAKT_NEVER, .cost = 1, .priority = 5};
     b.ledger.inner = levels;

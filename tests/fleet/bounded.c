@@ -223,7 +223,7 @@ static void acquire(job *one)
     if (!takt_chain_is_nested(&chain))
         abort();
     one->permit.cost = 1;
-    takt_fleet_acquire_nested(one->worker, 0, &one->permit, 0, &chain);
+    takt_fleet_acquire_nested(one->worker, 0, &one->permit, 0, &chain, NULL, 1);
 }
 
 static void started(takt_permit *permit, int status);

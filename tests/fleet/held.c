@@ -157,7 +157,7 @@ static void acquire(job *one)
     }
     one->permit = (takt_permit){
         .data = one, .callback = started, .cost = 1, .priority = TAKT_PRIORITY_DEFAULT};
-    takt_fleet_acquire_nested(one->worker, vendor_of(one->key), &one->permit, 0, &chain);
+    takt_fleet_acquire_nested(one->worker, vendor_of(one->key), &one->permit, 0, &chain, NULL, 1);
 }
 
 static void come(int worker, int key, int count, int64_t work_us)

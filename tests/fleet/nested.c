@@ -162,7 +162,7 @@ static void acquire(job *one, int64_t max_wait_us)
 
     one->permit = (takt_permit){
         .data = one, .callback = started, .cost = 1, .priority = TAKT_PRIORITY_DEFAULT};
-    takt_fleet_acquire_nested(one->worker, 0, &one->permit, max_wait_us, &chain);
+    takt_fleet_acquire_nested(one->worker, 0, &one->permit, max_wait_us, &chain, NULL, 1);
 }
 
 static void come_until(int worker, int of, int64_t count, bool lasting, int64_t max_wait_us)

@@ -139,7 +139,7 @@ static void acquire(job *one)
         (takt_permit){.data = one, .callback = started, .priority = TAKT_PRIORITY_DEFAULT};
     if (!takt_chain_is_nested(&chain) || !takt_chain_take(&chain, &one->permit))
         fail(1, "it is not nested", one->of->name, 0, 1);
-    takt_fleet_acquire_nested(&fleet.workers[one->worker], 0, &one->permit, 0, &chain);
+    takt_fleet_acquire_nested(&fleet.workers[one->worker], 0, &one->permit, 0, &chain, NULL, 1);
 }
 
 static void open_keys(int workers, int count, int64_t delay_us, uint64_t seed)

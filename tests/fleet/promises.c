@@ -16,6 +16,7 @@
 #include "held.h"
 #include "hosts.h"
 #include "nested.h"
+#include "nested_tenants.h"
 #include "nested_units.h"
 #include "scenario.h"
 #include "seed.h"
@@ -30,6 +31,7 @@
 #define BOUNDED_EACH 7  /* and of nested limits that bound their waiters */
 #define UNITS_EACH   10 /* and of units */
 #define LEVELS_EACH  5  /* and of units of nested limits */
+#define INSIDE_EACH  5  /* and of tenants of nested limits */
 
 static uint64_t seed;
 
@@ -76,6 +78,8 @@ int main(int argc, char **argv)
             units_run(seed);
         if (seed % LEVELS_EACH == 0)
             nested_units_run(seed);
+        if (seed % INSIDE_EACH == 0)
+            nested_tenants_run(seed);
     }
     if (argc == 1 && test_rounds(SEEDS) == SEEDS) {
         hosts_run_many();
@@ -85,6 +89,7 @@ int main(int argc, char **argv)
         bounded_run_figures();
         units_run_figures();
         nested_units_run_figures();
+        nested_tenants_run_figures();
     }
     printf(
         "%" PRIu64

@@ -158,3 +158,61 @@ Test(nesting, a_name_nearly_right_is_offered)
         "limits[0].within: there is no limit \"sendgrid-ut\"; did you mean \"sendgrid-us\"?");
     takt_policy_free(policy);
 }
+
+/* Limits a, b and c, each within the next one, with what they say of tenants. */
+Test(nesting, tenants_of_a_chain_agree)
+{
+    static const char weights[] = "{acme: 3}", same[] = "{beta: 2, acme: 3}", other[] = "{acme: 2}";
+    static const char outside[] =
+        "limits[1].fair: this limit is between others; give fair to the outermost limit, \"c\", as "
+        "well, or to the innermost one instead";
+    static const char kinds[] =
+        "limits[0].fair: the limit \"c\", which it is within, has fair too; write fair: tenant in "
+        "both, or remove it from one";
+    static const char apart[] =
+        "limits[0].weights: differ from those of \"c\", which it is within; write the same weights "
+        "and default_weight in both, or remove fair from one";
+    static const char hashes[] = "limits[0].key_hash: differs from that of \"c\", which it is "
+                                 "within and which has fair too; "
+                                 "write the same in both, or remove fair from one";
+    static const struct {
+        const char *fair[3], *weights[3], *usual[3], *key_hash[3];
+        const char *words; /* NULL: as it should be */
+    } rows[] = {
+        {{"tenant"}, {weights}, {"2"}, {"true"}, NULL},
+        {{"key"}, {weights}, {NULL}, {NULL}, NULL},
+        {{NULL, NULL, "key"}, {NULL}, {NULL}, {NULL}, NULL},
+        {{"tenant", NULL, "tenant"}, {weights, NULL, same}, {"2", NULL, "2"}, {NULL}, NULL},
+        {{"tenant", "tenant", "tenant"}, {NULL}, {NULL}, {"true", "true", "true"}, NULL},
+        {{NULL, "tenant", "tenant"}, {NULL}, {NULL}, {NULL}, NULL},
+        {{NULL, "tenant", NULL}, {NULL}, {NULL}, {NULL}, outside},
+        {{"tenant", "tenant", NULL}, {NULL}, {NULL}, {NULL}, outside},
+        {{"tenant", NULL, "key"}, {NULL}, {NULL}, {NULL}, kinds},
+        {{"tenant", NULL, "tenant"}, {weights, NULL, other}, {NULL}, {NULL}, apart},
+        {{"tenant", NULL, "tenant"}, {weights}, {NULL}, {NULL}, apart},
+        {{"tenant", NULL, "tenant"}, {NULL}, {"2"}, {NULL}, apart},
+        {{"tenant", NULL, "tenant"}, {NULL}, {NULL}, {"true"}, hashes},
+    };
+    static const char *const names[] = {"a", "b", "c"};
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        takt_policy *policy = new_policy();
+        takt_error error = {0};
+        for (int i = 0; i < 3; i++) {
+            takt_rule_text rule = {.rate = "1/s"};
+            takt_limit_text text = {.name = names[i],
+                                    .rules = &rule,
+                                    .rule_count = 1,
+                                    .within = i < 2 ? names[i + 1] : NULL,
+                                    .fair = rows[row].fair[i],
+                                    .weights = rows[row].weights[i],
+                                    .default_weight = rows[row].usual[i],
+                                    .key_hash = rows[row].key_hash[i]};
+            cr_assert_eq(takt_policy_add(policy, &text, &error), 0, "%s", error.text);
+        }
+        cr_expect_eq(takt_policy_check(policy, &error), rows[row].words ? TAKT_E_POLICY : 0,
+                     "row %zu: %s", row, error.text);
+        if (rows[row].words)
+            cr_expect_str_eq(error.text, rows[row].words, "row %zu", row);
+        takt_policy_free(policy);
+    }
+}

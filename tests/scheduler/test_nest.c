@@ -162,7 +162,7 @@ Test(nest, what_one_claim_cannot_decide_is_not_nested)
     cr_expect_not(takt_chain_is_nested(&alone));
     for (int i = 0; i < 3; i++) {
         takt_limit *limits[] = {&user, &domain, &server};
-        bool outermost = i == 2;
+        bool between = i == 1;
         takt_limit kept = *limits[i];
         limits[i]->mode = TAKT_MODE_SHADOW;
         cr_expect_not(is_nested(), "level %d in shadow", i);
@@ -177,7 +177,7 @@ Test(nest, what_one_claim_cannot_decide_is_not_nested)
         cr_expect(is_nested(), "level %d bounds its waiters", i);
         *limits[i] = kept;
         limits[i]->fair = TAKT_FAIR_TENANT;
-        cr_expect_eq(is_nested(), outermost, "level %d has tenants", i);
+        cr_expect_eq(is_nested(), !between, "level %d has tenants", i);
         *limits[i] = kept;
     }
 }
@@ -474,6 +474,79 @@ Test(nest, tenants_of_the_outermost_limit_take_its_turns)
     cr_expect_str_eq(said[2].tenant, "");
     for (int i = 1; i < 3; i++)
         cr_expect_neq(said[0].worker, said[i].worker);
+}
+
+static takt_queue *add_inside(const char *key, const char *tenant)
+{
+    takt_chain chain = chain_of(&domain, (const char *const[]){key, "mx"});
+    int at = queue_count++;
+
+    chain.inside = takt_chain_inside(&chain);
+    queues[at] = takt_registry_nested(&s, &chain, tenant, 3);
+    wait_in(at, 1);
+    return queues[at];
+}
+
+Test(nest, tenants_of_the_innermost_limit_alone_take_turns_within_those_of_their_subject)
+{
+    domain.fair = TAKT_FAIR_TENANT;
+    add_inside("a", "acme");
+    add_inside("a", "beta");
+    run(0);
+    cr_assert_eq(claims, 2);
+    for (int i = 0; i < 2; i++) {
+        cr_expect_str_eq(said[i].tenant, "a", "the subject");
+        cr_expect_eq(said[i].tenant_weight, 1);
+        cr_expect_str_eq(said[i].inner_tenant, i == 0 ? "acme" : "beta");
+        cr_expect_eq(said[i].inner_weight, 3);
+        cr_expect(said[i].within_turns);
+    }
+    cr_expect_neq(said[0].worker, said[1].worker);
+}
+
+Test(nest, both_lines_have_the_tenants_if_both_limits_have_fair)
+{
+    domain.fair = server.fair = TAKT_FAIR_TENANT;
+    add_inside("a", "acme");
+    run(0);
+    cr_assert_eq(claims, 1);
+    cr_expect_str_eq(said[0].tenant, "acme");
+    cr_expect_str_eq(said[0].inner_tenant, "acme");
+    cr_expect_eq(said[0].inner_weight, 3);
+    cr_expect(!said[0].within_turns);
+}
+
+/* Of a limit between others with `fair`, and without it outside, the levels are passed one by one:
+ * an agent's program may have it. */
+Test(nest, a_limit_between_has_tenants_only_with_the_outermost)
+{
+    takt_limit innermost = named("mailbox", 1, &domain);
+    takt_chain chain = chain_of(&innermost, (const char *const[]){"ann", "a", "mx"});
+
+    domain.fair = TAKT_FAIR_TENANT;
+    cr_expect(!takt_chain_is_nested(&chain));
+    server.fair = TAKT_FAIR_TENANT;
+    cr_expect(takt_chain_is_nested(&chain));
+    s.relayed = true;
+    cr_expect(!takt_nest_suits(&s, &chain), "no statement says so");
+}
+
+/* Ten tenants of one key, and one of another, which comes last: it is the second in turn. */
+Test(nest, subjects_take_turns_before_their_tenants)
+{
+    const takt_link *order;
+    char name[8];
+
+    domain.fair = TAKT_FAIR_TENANT;
+    for (int i = 0; i < 10; i++) {
+        snprintf(name, sizeof name, "t%d", i);
+        add_inside("a", name);
+    }
+    run(0);
+    takt_queue *other = add_inside("b", "t0");
+    run(0);
+    order = &other->turn->of->order[5];
+    cr_expect_eq(TAKT_HOLDER(order->next->next, takt_turn, link)->queue, other);
 }
 
 /* All queues of a ledger: the work of the server alone, and nested work. */
@@ -837,11 +910,12 @@ static const takt_limit *find(const void *data, const takt_limit *limit, const c
                                                 : NULL;
 }
 
-static int32_t weigh(const void *data, const takt_limit *limit, const takt_turn *turn)
+static int32_t weigh(const void *data, const takt_limit *limit, const char *tenant, int32_t weight)
 {
     (void)data;
     (void)limit;
-    (void)turn;
+    (void)tenant;
+    (void)weight;
     return 1;
 }
 
@@ -871,7 +945,7 @@ Test(nest, all_levels_follow_a_new_policy_or_none)
     domain.within = &server;
     chain = chain_of(&domain, (const char *const[]){"a", "mx"});
     takt_renew_nested(&s, queues[0], &chain);
-    next_domain.fair = TAKT_FAIR_TENANT;
+    next_domain.mode = TAKT_MODE_SHADOW;
     takt_renew_policy(&s, find, weigh, NULL);
     cr_expect_eq(queues[0]->limit, &server, "it cannot be nested under the new one");
     cr_expect_eq(queues[0]->nest->inner[0].limit, &domain);

@@ -309,10 +309,11 @@ static const takt_limit *find(const void *data, const takt_limit *before, const 
     return data;
 }
 
-static int32_t weigh(const void *data, const takt_limit *of, const takt_turn *turn)
+static int32_t weigh(const void *data, const takt_limit *of, const char *tenant, int32_t weight)
 {
     (void)data;
-    return of->fair == TAKT_FAIR_TENANT && turn->tenant[0] ? 9 : 1;
+    (void)weight;
+    return of->fair == TAKT_FAIR_TENANT && tenant[0] ? 9 : 1;
 }
 
 Test(order, a_reload_changes_weights_and_ends_turns)

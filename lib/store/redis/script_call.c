@@ -332,12 +332,32 @@ static void add_units(struct pen *pen, takt_unit_map map)
         takt_write_text(next_field(pen), text);
 }
 
+/* The claim's tenant in the innermost line, if that has any. */
+static void add_inner_tenant(struct pen *pen, const takt_claim *claim)
+{
+    char name[TAKT_TENANT_TEXT_MAX + 1];
+    takt_writer *writer;
+
+    if (!claim->inner_tenant)
+        return;
+    writer = next_field(pen);
+    takt_write_char(writer, '@');
+    if (!claim->within_turns)
+        return;
+    takt_tenant_write(claim->inner_tenant, name);
+    takt_write_int(writer, claim->inner_weight);
+    takt_write_char(writer, ',');
+    takt_write_text(writer, name);
+}
+
 static void add_inner(struct pen *pen, const takt_store_call *call)
 {
     for (int i = 0; i < call->inner_count; i++) {
         const char *from = pen->writer.at;
         add_limit(pen, call->inner[i].numbers);
         add_units(pen, call->inner[i].units);
+        if (i == 0)
+            add_inner_tenant(pen, call->claim);
         end_argument(pen, from);
     }
 }

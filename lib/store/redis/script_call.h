@@ -23,8 +23,8 @@
     (TAKT_RULES_MAX * TAKT_RULE_TEXT_SIZE + TAKT_SCRIPT_CALL_ZONES * TAKT_ZONE_TEXT_SIZE +         \
      21 * (3 + 11))
 #define TAKT_SCRIPT_CALL_TEXT                                                                      \
-    (TAKT_LEVELS_MAX * TAKT_SCRIPT_CALL_LIMIT + TAKT_REASON_TEXT_MAX + TAKT_TENANT_TEXT_MAX +      \
-     21 * TAKT_SCRIPT_CALL_INTS)
+    (TAKT_LEVELS_MAX * TAKT_SCRIPT_CALL_LIMIT + TAKT_REASON_TEXT_MAX +                             \
+     2 * (TAKT_TENANT_TEXT_MAX + 6) + 21 * TAKT_SCRIPT_CALL_INTS)
 
 /* The memory of one command, reused by the next. Zeros at first. */
 typedef struct takt_script_call {

@@ -60,6 +60,7 @@ typedef struct agree_world {
     bool weighs;          /* some workers state a weight */
     bool uneven;          /* some workers need more at once than a share, and so owe turns */
     int tenants;          /* whose work the workers have; 0: the limit has none */
+    int inside;           /* the innermost line has these (1), or its own within their turns (2) */
     bool jumps;           /* the clock does */
     bool damages;         /* somebody else writes to the ledger's keys */
     int filled;           /* the ledger that others fill, which has tenants; -1: none */

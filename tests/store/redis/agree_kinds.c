@@ -752,6 +752,14 @@ static void count_inner(const agree_outcome *ran)
           step->call.op == TAKT_OP_CLAIM && step->call.inner_count == 0 && step->ledger == 0 &&
               award->run_count > 0 && has_gaps(ran->before));
     count("tries where there are gaps", step->call.op == TAKT_OP_TRY && has_gaps(ran->before));
+    count("slots of the same tenants in the innermost line", gives && step->claim.inner_tenant &&
+                                                                 !step->claim.within_turns &&
+                                                                 parts(ran->inner[0], ";p") > 1);
+    count("slots of tenants within the turns of a subject", gives && step->claim.within_turns &&
+                                                                parts(ran->inner[0], ";p") > 1 &&
+                                                                parts(ran->before, ";w") > 1);
+    count("claims that are parked for too many tenants",
+          nested && step->claim.inner_tenant && award->parked && parts(ran->inner[0], ";p") > 200);
     count("claims with permits of inner limits", nested && has(ran->inner[0], ";h"));
     count("claims that lack permits of inner limits",
           nested && award->parked && has(ran->inner[0], ";h"));

@@ -413,12 +413,13 @@ static void draw_uneven(agree_world *world)
     } while (takt_rule_prepare(rule, NULL) < 0);
 }
 
-/* Others fill the ledger, or one between the outermost and the innermost, which has a bound then.
- */
+/* Others fill the ledger, or an inner one whose line has tenants, which has a bound then. */
 static void draw_filled(agree_world *world)
 {
     int at = world->inner_count > 1 ? world->inner_count : 0;
 
+    if (world->inside > 0 && chance(world, 50))
+        at = 1;
     world->filled = world->tenants > 0 && chance(world, at > 0 ? 50 : 10) ? at : -1;
     for (int i = 0; world->filled > 0 && i < AGREE_POLICIES; i++) {
         takt_limit *limit = &world->inner[world->filled - 1][i];
@@ -454,7 +455,7 @@ void agree_world_draw(agree_world *world, uint64_t seed)
     world->calm = chance(world, 40);
     world->counts_requests = chance(world, 30);
     world->counts_more = chance(world, 20) ? 1 + (int)below(world, TAKT_MORE_MAX) : 0;
-    if (chance(world, 25)) {
+    if (chance(world, 32)) {
         world->inner_count = chance(world, 70) ? 1 : 1 + (int)below(world, TAKT_INNER_MAX);
         world->counts_more = chance(world, 60) ? 0 : 1 + (int)below(world, TAKT_MORE_MAX);
         draw_units(world);
@@ -481,6 +482,10 @@ void agree_world_draw(agree_world *world, uint64_t seed)
     world->weighs = chance(world, 30);
     if (chance(world, 20))
         world->tenants = 1 + (int)below(world, chance(world, 70) ? 4 : AGREE_WORKERS);
+    if (world->inner_count > 0 && chance(world, 50)) {
+        world->tenants = world->tenants > 0 ? world->tenants : 1 + (int)below(world, 3);
+        world->inside = chance(world, 30) ? 1 : 2;
+    }
     for (int i = 0; i < world->inner_count; i++)
         draw_inner(world, i);
     if (world->inner_count > 0 && chance(world, 50))
@@ -595,9 +600,10 @@ static void draw_tenant(agree_world *world, int worker, takt_claim *claim)
     static const int32_t weights[] = {1, 1, 1, 2, 3, 10, 1000, 1001, 0};
     int tenant = worker % (world->tenants > 0 ? world->tenants : 1);
 
-    claim->tenant = NULL;
+    claim->tenant = claim->inner_tenant = NULL;
     claim->client = 0;
-    claim->tenant_weight = 0;
+    claim->tenant_weight = claim->inner_weight = 0;
+    claim->within_turns = false;
     if (world->tenants == 0)
         return;
     if (tenant == 0 && chance(world, 30))
@@ -827,11 +833,28 @@ static void draw_lower(agree_world *world, takt_store_call *call)
         call->actual_more[i] = draw_left(world, call);
 }
 
+/* For whom the worker's work is in the innermost line; now and then this is not told, as by a
+ * worker whose policy has no tenants there. */
+static void draw_inside(const agree_world *world, bool told, int worker, takt_claim *claim)
+{
+    if (world->inside == 0 || !claim->tenant || !told)
+        return;
+    claim->within_turns = world->inside == 2;
+    claim->inner_tenant = claim->tenant;
+    claim->inner_weight = claim->tenant_weight;
+    if (!claim->within_turns)
+        return;
+    claim->tenant_weight = 1;
+    claim->inner_tenant = name_tenant(worker / world->tenants % 5);
+    claim->inner_weight = worker % 4;
+}
+
 /* The ledgers of inner limits that a claim's slots keep as well. */
 static void add_inner(agree_world *world, agree_step *step)
 {
     step->call.inner = step->inner;
     step->call.inner_count = world->inner_count;
+    draw_inside(world, chance(world, 95), step->worker, &step->claim);
     for (int i = 0; i < world->inner_count; i++) {
         const takt_limit *limit = &world->inner[i][below(world, AGREE_POLICIES)];
         bool other = i == 0 && step->worker % 2 == 1;

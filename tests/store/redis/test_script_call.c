@@ -145,6 +145,42 @@ Test(script_call, inner_limits)
     cr_expect_eq(script_call.count, 3 + 11 + 3);
 }
 
+/* The innermost line has the claim's tenants, or its own, within the turns of a subject. */
+Test(script_call, tenants_of_the_innermost_limit)
+{
+    static takt_script_call script_call;
+    takt_limit outer = rig_limit("server", 50, 1000000, 10),
+               inner = rig_limit("domain", 5, 1000000, 1);
+    takt_store_inner within[] = {{&inner, &inner.numbers, "b", {{1, -1, 0, 0}, 0}}};
+    takt_claim claim = {.worker = 0xbeef,
+                        .seq = 42,
+                        .waiting = 1,
+                        .tenant = "b",
+                        .tenant_weight = 1,
+                        .inner_tenant = "a b;c",
+                        .inner_weight = 3,
+                        .within_turns = true,
+                        .want_count = 1,
+                        .wants = {{1, TAKT_NEVER, 1, 5, {{0}}}}};
+    takt_store_call call = {.op = TAKT_OP_CLAIM,
+                            .limit = &outer,
+                            .numbers = &outer.numbers,
+                            .key = "mx",
+                            .inner = within,
+                            .inner_count = 1,
+                            .claim = &claim};
+
+    cr_assert(takt_script_call_write(&script_call, "prod", &call));
+    cr_expect_not_null(
+        strstr(join(&script_call), "g1/200000*1 1000000 0 250000 0  1023 @3,a%20b%3Bc"), "%s",
+        join(&script_call));
+    claim.within_turns = false;
+    within[0].units = TAKT_UNIT_MAP_PLAIN;
+    cr_assert(takt_script_call_write(&script_call, "prod", &call));
+    cr_expect_not_null(strstr(join(&script_call), "g1/200000*1 1000000 0 250000 0  @"), "%s",
+                       join(&script_call));
+}
+
 /* The longest of everything fits. */
 Test(script_call, largest)
 {

@@ -672,6 +672,9 @@ claim = {
         if line and line.settle then
             line.settle(claim.own)
         end
+        if claim.inner and claim.inner.name then
+            tenants.arrange(claim.own)
+        end
         claim.plan_all()
         if claim.inner then
             claim.park()

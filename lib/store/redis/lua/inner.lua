@@ -10,7 +10,8 @@
 --
 -- KEYS  behind those of the outermost ledger, for each inner level, the innermost first: its text, its holders, its log
 -- told  from 2 on for each of them the first six fields of ARGV, and as a seventh which amounts of the claim its own
---       ones are (takt_unit_map of core/rule.h): a digit for each; without it they are the same
+--       ones are (takt_unit_map of core/rule.h): a digit for each; without it they are the same. The last field of
+--       the innermost one may be @ or @weight,name: its tenants are those of the claim, or have these names
 -- needs: keep overflow
 
 if inner_keys then
@@ -28,6 +29,9 @@ if inner_keys then
             ledger = ledger, limit = limit, tenants = tenants },
         levels = {}, -- the innermost first
         current = nil, -- the level in place
+        alike = false, -- the innermost line has the claim's tenants
+        name = nil, -- of the claim's tenant there, within the turns of its subject
+        weight = 1,
         parked_at = NEVER, -- when to claim again for places that the inner rules give nothing
         bounded = false, -- a level has max_waiting
         way = nil, -- when_full of the levels with max_waiting
@@ -197,6 +201,8 @@ if inner_keys then
                     permits, own.lacking = seen.permits, not own.aside and seen.permits <= 0
                     tokens = math.max(tokens - seen.ahead, 0)
                     requests = requests - (seen.others and seen.others[0].ahead or 0)
+                elseif level.full then
+                    permits = 0
                 end
                 able = math.min(able, permits, requests, math.floor(tokens / need))
                 within[at] = math.min(within[at], tokens)
@@ -254,7 +260,9 @@ if inner_keys then
             local due = inner.due(math.max(ledger.now, ledger.blocked), place.need, place.first)
             local at = due == NEVER and ledger.now + TAKT_KEEPALIVE_US
                 or math.max(due - limit.lookahead, inner.turn_from(claim, priority))
-            at = held and math.max(at, inner.permits_again_at(claim, priority)) or at
+            if held or inner.levels[1].full then
+                at = math.max(at, inner.permits_again_at(claim, priority))
+            end
             inner.plan(priority, at)
             inner.parked_at = math.min(inner.parked_at, at)
             return false
@@ -291,13 +299,18 @@ if inner_keys then
         stand = function(claim)
             local of = tenants
             inner.look_at = tenants.decisions(claim).look
+            if inner.alike then
+                tenants.count(claim.old)
+            end
             inner.each(function(level)
                 if not tenants then
                     return
                 end
                 tenants.client = of.client
-                if level ~= inner.levels[1] then
+                if level ~= inner.levels[1] or inner.alike then
                     tenants.name, tenants.weight = of.name, of.weight
+                elseif inner.name then
+                    tenants.name, tenants.weight = inner.name, inner.weight
                 end
                 if tenants.join(claim.wants) then
                     local old, foremost = line.record_of(claim.worker) or {}, true
@@ -311,10 +324,14 @@ if inner_keys then
                     level.own = own
                     tenants.assign(own, claim.seq)
                     tenants.settle(own)
+                    if inner.alike and level == inner.levels[1] then
+                        tenants.follow(of)
+                    end
                 else
                     line.count()
                     tenants.settle()
                     claim.unlisted, level.unlisted = claim.unlisted or limit.max_waiting > 0, true
+                    level.full = level == inner.levels[1] and (inner.alike or inner.name)
                 end
             end)
         end,
@@ -350,7 +367,7 @@ if inner_keys then
                 local place = level.own and level.own[priority]
                 level.turn = nil
                 if not place then
-                    permits = math.min(permits, held and held.free() or NEVER)
+                    permits = math.min(permits, level.full and 0 or held and held.free() or NEVER)
                     return
                 end
                 local seen = inner.look(level, claim, priority)
@@ -561,7 +578,7 @@ if inner_keys then
                 if place and place.lacking then
                     local first = inner.look(level, claim, priority, true).ahead <= 0
                     at = math.max(at, first and math.min(held.over_at(keepalive_at), keepalive_at) or keepalive_at)
-                elseif held and not place and held.free() == 0 then
+                elseif not place and (level.full or held and held.free() == 0) then
                     at = math.max(at, keepalive_at)
                 end
             end)
@@ -734,7 +751,12 @@ if inner_keys then
         end
         if level.fields[7] then
             local a, b, c, d = level.fields[7]:match('^(%d)(%d)(%d)(%d)$')
-            level.map = { [0] = tonumber(a), tonumber(b), tonumber(c), tonumber(d) }
+            level.map = a and { [0] = tonumber(a), tonumber(b), tonumber(c), tonumber(d) }
+            local weight, name = level.fields[#level.fields]:match('^@(%d*),?(.*)$')
+            inner.alike = inner.alike or weight == ''
+            if weight and weight ~= '' then
+                inner.name, inner.weight = name, math.min(math.max(tonumber(weight), 1), TAKT_TENANT_WEIGHT_MAX)
+            end
         end
         inner.levels[i - 1] = level
     end

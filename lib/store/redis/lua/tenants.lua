@@ -20,6 +20,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         places = {}, -- by priority and turn
         emptied = false, -- the keys of the line are to be deleted
         is_inner = false, -- of the ledger of an inner limit
+        follows = false, -- it has the tenants of the outermost ledger
 
         -- Reads what the claim says behind its waiters: @WEIGHT,CLIENT,NAME. Returns what stands before it.
         split = function(told)
@@ -180,19 +181,23 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             end
         end,
 
-        -- takt_tenants_count. `own`: the claimer's places if they are not among the places.
-        count = function(own)
+        -- takt_tenants_count. `own`: the claimer's places if they are not among the places. `list`, `field`: other
+        -- tenants, and the field of the places that has them.
+        count = function(own, list, field)
             local further = limit.count_more()
-            for _, one in ipairs(tenants.list) do
+            field = field or 'tenant'
+            for _, one in ipairs(list or tenants.list) do
                 one.wanting, one.asking, one.places, one.processes, one.all, one.head = 0, 0, 0, 0, 0, nil
                 for unit = 1, further do
                     one[unit] = 0
                 end
             end
             for place in tenants.each(own) do
-                local one = place.tenant
-                one.all = one.all + 1
-                if not place.aside then
+                local one = place[field]
+                if one then
+                    one.all = one.all + 1
+                end
+                if one and not place.aside then
                     one.wanting = one.wanting + place.wanting
                     one.asking = one.asking + place.waiting - place.held_back
                     for unit = 1, further do
@@ -214,9 +219,9 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         end,
 
         -- The weights of the tenants of a priority that have active places, and the highest of their tags.
-        rivals = function(priority, without)
+        rivals = function(priority, without, list)
             local highest, weights = 0, 0
-            for _, one in ipairs(tenants.list) do
+            for _, one in ipairs(list or tenants.list) do
                 if one ~= without and one.priority == priority and one.places > 0 then
                     highest, weights = math.max(highest, one.tag), weights + one.weight
                 end
@@ -472,10 +477,10 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
 
         -- What is left to the tenants that go before one. `asked`: as above. `tag`: when this one has had as much, they
         -- have had it, too.
-        left_to_others = function(mine, asked, total, weights, tag)
+        left_to_others = function(mine, asked, total, weights, tag, list)
             local left, my_tag = 0, tenants.tag_after(mine, mine[asked], total, weights)
             local max, min, floor = math.max, math.min, math.floor -- this is done for each tenant
-            for _, one in ipairs(tenants.list) do
+            for _, one in ipairs(list or tenants.list) do
                 if one ~= mine and one.priority == mine.priority and one.places > 0 then
                     local turn, wanted, kept = max(floor(total * one.weight / weights), 1), one[asked], 0
                     local after = one.tag + floor(min(turn, wanted) * TAKT_TENANT_STEP / one.weight)
@@ -497,13 +502,13 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             return math.max(math.floor(tenants.turn_of(one, total, weights) / processes), 1)
         end,
 
-        -- takt_tenants_turn: share, shares, ahead and first.
-        turn = function(place, own, asked, total, plan)
-            local mine, tag = place.tenant, 0
-            local weights = tenants.rivals(mine.priority)
+        -- turn_among() of core/tenants.c: share, shares, ahead and first. `list`, `field`: as of count().
+        among = function(place, own, asked, total, plan, list, field)
+            local mine, tag = place[field], 0
+            local weights = tenants.rivals(mine.priority, nil, list)
             local share, before, shares, head = tenants.share(mine, total, weights), 0, 0, nil
             for other in tenants.each(own) do
-                if other.tenant == mine and not other.aside and other.turn < place.turn then
+                if other[field] == mine and not other.aside and other.turn < place.turn then
                     head = head and head.turn < other.turn and head or other
                     before, shares = before + 1, shares + shares_of(other)
                 end
@@ -515,7 +520,103 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 tag = mine.tag + math.floor(math.min(ahead, TAKT_SETTLED_MAX) * TAKT_TENANT_STEP / mine.weight)
             end
             return share, mine.places > 1 and shares_of(place) or 1,
-                tenants.left_to_others(mine, asked, total, weights, tag) + ahead, head and need + before - 1 or 0
+                tenants.left_to_others(mine, asked, total, weights, tag, list) + ahead,
+                head and need + before - 1 or 0
+        end,
+
+        -- takt_tenants_follow. `outer` has counted its places.
+        follow = function(outer)
+            local found = {}
+            for _, one in ipairs(outer.list) do
+                found[one.priority .. one.name] = one
+            end
+            for _, one in ipairs(tenants.list) do
+                local mine, theirs = found[one.priority .. (outer.name or '')], found[one.priority .. one.name]
+                one.behind = mine and theirs and theirs.places > 0 and theirs.tag > mine.tag
+            end
+            tenants.follows = true
+        end,
+
+        -- takt_tenants_pass_over.
+        pass_over = function()
+            for _, one in ipairs(tenants.list) do
+                one.places = one.behind and 0 or one.places
+            end
+        end,
+
+        -- takt_tenants_look_inside: sets `inside` of the places of a place's subject to their tenants in the innermost
+        -- line.
+        look_inside = function(place, own)
+            local level, found = ledger.inner.levels[1], {}
+            local within = level.tenants
+            for _, other in ipairs(within and within.places or {}) do
+                found[other.worker .. ',' .. other.priority] = other
+            end
+            for priority, other in pairs(level.own or {}) do
+                found[other.worker .. ',' .. priority] = other
+            end
+            for other in tenants.each(own) do
+                local theirs = other.tenant == place.tenant and found[other.worker .. ',' .. other.priority]
+                other.inside = theirs and not theirs.aside and theirs.tenant or nil
+            end
+            tenants.count(own, within and within.list or {}, 'inside')
+        end,
+
+        -- takt_tenants_turn. What a place has `inside` is of an earlier claim if this one has no subject.
+        turn = function(place, own, asked, total, plan)
+            local within = place.inside and ledger.inner and ledger.inner.name and ledger.inner.levels[1].tenants.list
+            if not within then
+                return tenants.among(place, own, asked, total, plan, tenants.list, 'tenant')
+            end
+            local subject, tag = place.tenant, 0
+            local weights = tenants.rivals(subject.priority)
+            local share, shares, ahead, before = tenants.among(place, own, asked,
+                tenants.turn_of(subject, total, weights), plan, within, 'inside')
+            if plan and ahead > 0 then
+                tag = subject.tag
+                    + math.floor(math.min(ahead, TAKT_SETTLED_MAX) * TAKT_TENANT_STEP / subject.weight)
+            end
+            return share, shares, ahead + tenants.left_to_others(subject, asked, total, weights, tag), before
+        end,
+
+        -- goes_after() of core/tenants.c.
+        goes_after = function(a, b)
+            local one, other = a.inside, b.inside
+            if one == other or not other then
+                return false
+            end
+            return not one or one.tag > other.tag or one.tag == other.tag and one.index > other.index
+        end,
+
+        -- takt_tenants_arrange.
+        arrange = function(own)
+            local subjects, turns = {}, {}
+            for place in tenants.each(own) do
+                local priority = place.priority
+                if place.tenant.name == tenants.name then
+                    subjects[priority], turns[priority] = subjects[priority] or {}, turns[priority] or {}
+                    table.insert(subjects[priority], place)
+                    table.insert(turns[priority], place.turn)
+                end
+            end
+            for priority, places in pairs(subjects) do
+                tenants.look_inside(places[1], own)
+                table.sort(places, tenants.stands_before)
+                table.sort(turns[priority])
+                for i = 2, #places do
+                    local place, at = places[i], i
+                    while at > 1 and tenants.goes_after(places[at - 1], place) do
+                        places[at], at = places[at - 1], at - 1
+                    end
+                    places[at] = place
+                end
+                for i, place in ipairs(places) do
+                    if place.turn ~= turns[priority][i] then
+                        place.turn, place.written = turns[priority][i], nil
+                    end
+                end
+            end
+            table.sort(tenants.places, tenants.stands_before)
         end,
 
         -- Whether a place goes before another one: takt_tenants_precede.
@@ -602,6 +703,11 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                     end
                     if not plan or tenants.is_inner then -- otherwise settle() has counted
                         tenants.count(own)
+                    end
+                    if tenants.follows then
+                        tenants.pass_over()
+                    elseif not tenants.is_inner and ledger.inner and ledger.inner.name then
+                        tenants.look_inside(place, own)
                     end
                     local room, rooms = claim.room(claim.from, ledger.now + limit.lookahead)
                     local through, throughs = limit.throughput(limit.lookahead)
