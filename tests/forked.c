@@ -1,8 +1,7 @@
 /*
- * forked.c: runs the tests of a Criterion program, each in a fork, and prints TAP.  Programs are
- * linked with this file where sanitizers or valgrind watch them: Criterion starts the program anew
- * for each test, with its twenty libraries, which takes most of a second there, a fork some
- * hundredths.
+ * forked.c: runs the tests of a Criterion program, each in a fork, and prints TAP.  Criterion's own
+ * main program starts the program anew for each test, with its twenty libraries.  A fork takes a
+ * tenth of that, and with sanitizers or valgrind a fiftieth.
  *
  *     PROGRAM [TEST...]    only the tests whose names, SUITE::TEST, begin with one of these
  *

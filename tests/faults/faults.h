@@ -17,6 +17,5 @@ extern const struct fault connection_faults[];
 extern const struct fault clock_faults[];
 extern const struct fault cluster_faults[];
 extern const struct fault heavy_faults[]; /* each takes many seconds of a processor */
-extern const struct fault last_faults[];  /* make the claims that all others left to be made */
 
 #endif

@@ -9,7 +9,7 @@
 #include "faults/server_clock.h"
 
 #define WORKERS  4
-#define ANYWHERE 32
+#define ANYWHERE 4
 #define HOUR_US  INT64_C(3600000000)
 #define MACHINE  10 /* times what a stall is without a jump: a machine may get that much busier */
 

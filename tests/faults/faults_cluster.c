@@ -16,7 +16,7 @@
 #include "faults/server_clock.h"
 #include "redis/slot_map.h"
 
-#define WORKERS  16
+#define WORKERS  8
 #define ANYWHERE 2
 #define APART_US INT64_C(500000)
 #define USED_US  INT64_C(2000000) /* from a promotion to the first call, in a long storm */
@@ -217,7 +217,7 @@ static void clocks_apart(struct fleet *fleet, const char *name)
         for (int key = 0; key < limits[limit].keys; key++)
             atomic_store(&fleet->notes->shift_us[limits_ledger(limit, key)],
                          (cluster_owner(cluster, slot_of(limit, key)) - 1) * APART_US);
-    fleet_work(fleet, 4, 32);
+    fleet_work(fleet, 4, 4);
     fleet_await_grants(fleet, 2000);
     fleet_close(fleet, name);
 }

@@ -10,7 +10,7 @@
 #include "faults/storm.h"
 
 #define WORKERS  4
-#define ANYWHERE 32
+#define ANYWHERE 4
 
 static void begin(struct fleet *fleet)
 {

@@ -259,11 +259,6 @@ static int64_t own_claims(const struct fleet *fleet)
     return claims;
 }
 
-int64_t fleet_claims(const struct fleet *fleet)
-{
-    return atomic_load(&totals->calls) + own_claims(fleet);
-}
-
 static void check_worker(int index, const struct worker_notes *worker)
 {
     if (worker->early > 0)

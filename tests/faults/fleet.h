@@ -38,7 +38,6 @@ struct fleet {
     int64_t longest_return_us;
     int64_t told_at_us; /* when fleet_told was called last */
     int64_t longest_notice_us;
-    int64_t claims_min; /* in all processes; 0: unlimited */
 };
 
 #define CASE_SECONDS_MAX 1200               /* of which nothing should need more than a fraction */
@@ -82,9 +81,6 @@ void fleet_pause(int64_t ms);
 /* Returns when all permits of each limit were in use at once and every worker has ended. Checks all
  * notes, prints the figures and ends all processes. */
 void fleet_close(struct fleet *fleet, const char *name);
-
-/* Calls to the store: of this fleet and of all that are closed. */
-int64_t fleet_claims(const struct fleet *fleet);
 
 /* Ends all, without a look at anything. */
 void fleet_end(struct fleet *fleet);

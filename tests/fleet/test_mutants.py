@@ -16,6 +16,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,7 @@ SEEDS = 1500  # a mutant that has not been noticed by then is not
 SECONDS = 900  # on a machine with much else to do
 BYTES = 1 << 30  # a mutant that claims without end at one instant of virtual time ends there
 BROKEN = re.compile(r'^promise \d is broken.*', re.MULTILINE)
+LINKER = ['-fuse-ld=gold'] if shutil.which('ld.gold') else []  # in half the time of the usual one
 KNOWN = SOURCE / 'tests' / 'fleet' / 'mutant_seeds.txt'
 KNOWN_FROM = 10  # seeds before that are soon reached
 
@@ -703,8 +705,8 @@ def write_seeds(seeds):
 
 
 def link(program, sources):
-    command = [os.environ.get('CC', 'cc'), '-std=c11', '-O1', '-s', '-D_GNU_SOURCE', '-w',
-               *(word for folder in ('include', 'lib', 'tests', '.') for word in ('-I', SOURCE / folder)),
+    command = [os.environ.get('CC', 'cc'), '-std=c11', '-O0', '-s', '-D_GNU_SOURCE', '-w', *LINKER,
+               *(word for folder in ('include', 'lib', '.') for word in ('-I', SOURCE / folder)),
                '-o', program, *sources]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
     return done.stderr if done.returncode else None
@@ -757,13 +759,8 @@ def main():
     mutants = [mutant for mutant in MUTANTS if not wanted or mutant[0] in wanted]
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         scratch = pathlib.Path(folder)
-        objects = []
-        for source in sorted((SOURCE / 'tests' / 'fleet').glob('*.c')):
-            objects.append(scratch / f'{source.stem}.o')
-            trouble = link(objects[-1], ['-O2', '-c', source])
-            if trouble:
-                report.check(False, source.name, trouble)
-        rest = [*objects, BUILD / 'simulate' / 'libtakt-simulate.a', BUILD / 'lib' / 'libtakt.a']
+        rest = [*(BUILD / 'tests' / 'fleet_promises.p').glob('*.o'), BUILD / 'simulate' / 'libtakt-simulate.a',
+                BUILD / 'lib' / 'libtakt.a']
         trials = [pool.submit(try_mutant, scratch, number, mutant, rest, seeds.get(mutant[0]))
                   for number, mutant in enumerate(mutants)]
         for mutant, trial in zip(mutants, trials):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """
-Thousands of seeds of fleet/promises, in as many processes as there are processors. A seed that fails is told with the
+Hundreds of seeds of fleet/promises, in as many processes as there are processors. A seed that fails is told with the
 last events before it; `promises --seed N` takes the same course again.
 
-The first SEEDS notice each fault of test_mutants.py, whose rarest needs the 783rd. $FUZZ_SECONDS, as in `make fuzz`:
-for so many seconds seeds that nobody may have tried yet.
+It runs the first SEEDS, and of the later ones those that notice a fault of test_mutants.py (mutant_seeds.txt).
+$FUZZ_SECONDS, as in `make fuzz`: for so many seconds seeds that nobody may have tried yet.
 
 Usage: test_promises.py [SEEDS]; $TAKT_BUILD has the program.
 """
@@ -20,11 +20,12 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import ends  # noqa: E402
 import tap  # noqa: E402
+import test_mutants  # noqa: E402
 
 SOURCE = pathlib.Path(os.environ.get('TAKT_SOURCE') or pathlib.Path(__file__).resolve().parents[2])
 BUILD = pathlib.Path(os.environ.get('TAKT_BUILD') or SOURCE / 'build')
-SEEDS = 1500
-PART = 125  # seeds that one process takes
+SEEDS = 300
+PART = 25  # seeds that one process takes
 FOUND = [1003167377589]  # seeds of a search that have failed once
 FURTHER = 1 << 40  # seeds of a search begin below that
 
@@ -39,8 +40,11 @@ def run(first, last):
     return int(failed.group(1)) - first if failed else 0, done.stdout + done.stderr or f'it ended with {done.returncode}'
 
 
-def check(report, pool, first, last):
-    parts = [(begin, min(begin + PART - 1, last)) for begin in range(first, last + 1, PART)]
+def parts_of(first, last):
+    return [(begin, min(begin + PART - 1, last)) for begin in range(first, last + 1, PART)]
+
+
+def check(report, pool, parts):
     for (begin, end), (passed, said) in zip(parts, pool.map(lambda part: run(*part), parts)):
         report.check(not said, f'the promises hold from seed {begin} to {end}', f'{passed} seeds passed\n{said}')
 
@@ -49,7 +53,7 @@ def search(report, pool, seconds):
     until = time.monotonic() + seconds
     first = random.randrange(SEEDS, FURTHER)
     while time.monotonic() < until:
-        check(report, pool, first, first + PART * os.cpu_count() - 1)
+        check(report, pool, parts_of(first, first + PART * os.cpu_count() - 1))
         first += PART * os.cpu_count()
 
 
@@ -60,9 +64,9 @@ def main():
         if seconds:
             search(report, pool, seconds)
         else:
-            for seed in FOUND:
-                check(report, pool, seed, seed)
-            check(report, pool, 1, int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS)
+            seeds = int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS
+            late = {seed for seed in test_mutants.read_seeds().values() if seed > seeds}
+            check(report, pool, [*parts_of(1, seeds), *((seed, seed) for seed in sorted({*late, *FOUND}))])
     report.end()
 
 

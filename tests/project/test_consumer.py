@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """
-takt in other people's builds: as a Meson subproject, and installed into a prefix and found by pkg-config, linked
-shared and static, from C and from C++. A worker is built outside the source tree as docs/workers.md says, and does a
-job. It is whether they find and link it, so nothing is optimized, and nothing is there for a debugger. What was installed is uninstalled without a rest.
+takt in other people's builds: as a Meson subproject, and installed and found by pkg-config, linked shared and static,
+from C and from C++. A worker is built outside the source tree as docs/workers.md says, and does a job. What was
+installed is uninstalled without a rest.
+
+The suite's own build is installed, below a folder as packagers do (DESTDIR). The subproject is compiled anew; the test
+shows that programs find and link it, so it has neither optimization nor debug information.
 """
 
 import json
@@ -36,16 +39,18 @@ def as_subproject(report, source, consumer, scratch):
         report.command('a program builds and runs with the subproject', ['meson', 'test', '-C', build])
 
 
-def installed(report, source, prefix, scratch):
-    """Installs into the prefix and returns the environment in which it is found."""
-    build = scratch / 'installed-build'
-    if not report.command('configures for a prefix', ['meson', 'setup', f'--prefix={prefix}', '-Dlibdir=lib',
-                                                      '-Dtests=disabled', *QUICKLY, build, source]):
-        return None
-    if not report.command('installs', ['meson', 'install', '-C', build]):
-        return None
-    return dict(os.environ, PKG_CONFIG_PATH=str(prefix / 'lib' / 'pkgconfig'),
-                LD_LIBRARY_PATH=str(prefix / 'lib'))
+def installed(report, build, root):
+    """Installs the build below a folder. Returns its prefix there, and the environment in which it is found."""
+    if report.command('installs', ['meson', 'install', '-C', build, '--no-rebuild', '--destdir', root]) is None:
+        return None, None
+    found = sorted(root.rglob('pkgconfig/takt.pc'))
+    if not report.check(len(found) == 1, 'one takt.pc is installed', found):
+        return None, None
+    libraries = found[0].parents[1]
+    prefix = root / re.search(r'^prefix=/*(.*)$', found[0].read_text(encoding='utf-8'), re.M).group(1)
+    environment = dict(os.environ, PKG_CONFIG_PATH=str(found[0].parent), PKG_CONFIG_SYSROOT_DIR=str(root),
+                       LD_LIBRARY_PATH=str(libraries))
+    return prefix, environment
 
 
 def by_pkg_config(report, main, prefix, scratch, environment):
@@ -60,10 +65,11 @@ def by_pkg_config(report, main, prefix, scratch, environment):
                                  ('C++, shared', [*CXX, '-x', 'c++'], shared)]:
         program = scratch / name.replace(', ', '-')
         if report.command(f'a program builds from the prefix: {name}',
-                          [*compiler, str(main), '-x', 'none', '-o', str(program), *link], env=environment):
+                          [*compiler, str(main), '-x', 'none', '-o', str(program), *link],
+                          env=environment) is not None:
             report.command(f'and runs: {name}', [str(program)], env=environment)
 
-    names = [path.name for path in (prefix / 'lib').glob('libtakt.so*')]
+    names = [path.name for path in prefix.rglob('libtakt.so*')]
     report.check('libtakt.so.0' in names, 'the shared library has the soname libtakt.so.0', names)
 
 
@@ -74,9 +80,10 @@ def beside_by_pkg_config(report, consumer, prefix, scratch, environment):
                                ['pkg-config', '--cflags', '--libs', f'takt-{name}'], env=environment)
         program = scratch / name
         if report.command(f'a program builds from the prefix: takt-{name}',
-                          [*CC, consumer / f'{name}.c', '-o', program, *(found or '').split()], env=environment):
+                          [*CC, consumer / f'{name}.c', '-o', program, *(found or '').split()],
+                          env=environment) is not None:
             report.command(f'and runs: takt-{name}', [program], env=environment)
-    shared = sorted(path.name for path in (prefix / 'lib').glob('*.so'))
+    shared = sorted(path.name for path in prefix.rglob('*.so'))
     report.check(shared == ['libtakt-worker.so', 'libtakt.so'], 'these are shared: what programs link', shared)
 
 
@@ -101,27 +108,27 @@ def worker_by_pkg_config(report, source, prefix, scratch, environment):
     report.check('"id":"2"' in dead and 'a job needs one' in dead, 'and buries the one that its check refuses', dead)
 
 
-def uninstalled(report, prefix, scratch):
-    report.command('uninstalls', ['ninja', '-C', scratch / 'installed-build', 'uninstall'])
-    left = [str(path) for path in prefix.rglob('*') if not path.is_dir()]
+def uninstalled(report, build, root):
+    report.command('uninstalls', ['ninja', '-C', build, 'uninstall'])
+    left = [str(path) for path in root.rglob('*') if not path.is_dir()]
     report.check(not left, 'nothing is left of it', left)
 
 
 def main():
-    source = pathlib.Path(os.environ['TAKT_SOURCE'])
+    source, build = pathlib.Path(os.environ['TAKT_SOURCE']), pathlib.Path(os.environ['TAKT_BUILD'])
     consumer = pathlib.Path(__file__).resolve().parent / 'consumer'
     report = tap.Report()
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
-        prefix = scratch / 'prefix'
+        root = scratch / 'root'
         as_subproject(report, source, consumer, scratch)
-        environment = installed(report, source, prefix, scratch)
+        prefix, environment = installed(report, build, root)
         if environment:
             by_pkg_config(report, consumer / 'consumer.c', prefix, scratch, environment)
             beside_by_pkg_config(report, consumer, prefix, scratch, environment)
             worker_by_pkg_config(report, source, prefix, scratch, environment)
             report.command('the installed command runs', [str(prefix / 'bin' / 'takt'), '--version'])
-            uninstalled(report, prefix, scratch)
+            uninstalled(report, build, root)
     report.end()
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """
-A fleet of takt-mail: 5,000 mails, 4 workers, one stream and one quota of 500/s in a real Redis, and a real mail server.
+A fleet of takt-mail: 2,500 mails, 4 workers, one stream and one quota of 500/s in a real Redis, and a real mail server.
 
 What is checked of the quota is what can be seen from the server without any allowance: that the n-th mail did not come
 before its slot could have been due. All workers wait while their limit is blocked; with `unblock` at the instant b the
@@ -18,7 +18,8 @@ from mail_place import mail, mails_of, policy, serve
 from program import end, ends, tap, told, work_place
 from redis_server import server as redis_server
 
-MAILS = 5000
+MAILS = 2500
+MAILS_OF_KILLED = 1000
 WORKERS = 4
 RATE = 500
 BURST = 1
@@ -82,7 +83,7 @@ def keeps_the_quota(report, here, redis, post):
 def loses_nothing(report, here, redis, post):
     """Two of four workers are killed in the middle of it, which takes a while."""
     policy(here, '{rate: 400/s, burst: 1}')
-    add_jobs(here, redis, 2000)
+    add_jobs(here, redis, MAILS_OF_KILLED)
     workers = line_up(here, post, '--take-over-after', '2s')
     here.takt('unblock', 'smtp')
     here.until_lines('worker0.out', 50)
@@ -91,9 +92,9 @@ def loses_nothing(report, here, redis, post):
     workers[1].kill()
     statuses = [end(worker)[0] for worker in workers]
     counts = collections.Counter(mails_of(post))
-    report.check(statuses == [-9, -9, 0, 0] and len(counts) == 2000, 'when workers are killed no mail is lost',
+    report.check(statuses == [-9, -9, 0, 0] and len(counts) == MAILS_OF_KILLED, 'when workers are killed no mail is lost',
                  f'{statuses} {len(counts)}\n{all_told(here)}')
-    report.check(sum(counts.values()) - 2000 <= 2 * 256, 'and only what they had under way comes twice',
+    report.check(sum(counts.values()) - MAILS_OF_KILLED <= 2 * 256, 'and only what they had under way comes twice',
                  sum(counts.values()))
 
 
