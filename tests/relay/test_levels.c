@@ -378,3 +378,30 @@ IN_MEMORY(programs_hear_ways_if_they_understand_them)
     cr_expect_str_eq(program.refused, "1o", "%s", program.refused);
     end(MEMORY);
 }
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+Test(relay_levels, waiters_leave_one_after_the_other_as_long_as_there_is_room)
+{
+    static const struct {
+        const char *said, *kept;
+    } cases[] = {{"0 ", "0 "},
+                 {"3 ", "3 "},
+                 {"2/1o ", "2/1o "},
+                 {"1u/2u/1 ", "3u/1 "},
+                 {"1/2o/1/2o ", "1/2o/1/2o "},
+                 {"1/2o/1/2o/3o ", "1/2o/1/5o "},
+                 {"1/2o/1/2o/3u ", "2/4o/3u "}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *said = cases[i].said;
+        takt_reader reader = {said, said + strlen(said), false};
+        takt_relay_leaves leaves = {.count = 0};
+        char written[64] = "";
+        takt_writer writer = {written, written + sizeof written - 1, false};
+        takt_relay_read_leaves(&reader, &leaves);
+        cr_assert(takt_read_done(&reader), "%s", said);
+        takt_relay_write_leaves(&writer, &leaves);
+        cr_expect_str_eq(written, cases[i].kept, "%s: %s", said, written);
+    }
+}
