@@ -340,9 +340,12 @@ static const takt_limit *find_newer(const void *data, const takt_limit *limit, c
     return strcmp(limit->name, "server") == 0 ? newer_server : newer_domain;
 }
 
-static int32_t weigh_one(const void *data, const takt_limit *limit, const takt_turn *turn)
+static int32_t weigh(const void *data, const takt_limit *limit, const char *tenant, int32_t weight)
 {
-    (void)data, (void)limit, (void)turn;
+    (void)data;
+    (void)limit;
+    (void)tenant;
+    (void)weight;
     return 1;
 }
 
@@ -355,15 +358,15 @@ Test(nest, numbered_work_keeps_its_limits_if_new_ones_count_other_units)
     count_units(&newer, "tokens", "images");
     newer_server = &newer;
     newer_domain = &inner;
-    takt_renew_policy(&s, find_newer, weigh_one, NULL);
+    takt_renew_policy(&s, find_newer, weigh, NULL);
     cr_expect_eq(queue->limit, &server);
     newer.numbers.rule_count = 1;
-    takt_renew_policy(&s, find_newer, weigh_one, NULL);
+    takt_renew_policy(&s, find_newer, weigh, NULL);
     cr_expect_eq(queue->limit, &newer);
     cr_expect_eq(queue->nest->inner[0].limit, &inner);
     newer_server = &server;
     newer_domain = &domain;
-    takt_renew_policy(&s, find_newer, weigh_one, NULL);
+    takt_renew_policy(&s, find_newer, weigh, NULL);
 }
 
 Test(nest, waiters_keep_the_units_that_they_stated)
@@ -908,15 +911,6 @@ static const takt_limit *find(const void *data, const takt_limit *limit, const c
     return strcmp(limit->name, "server") == 0   ? &next_server
            : strcmp(limit->name, "domain") == 0 ? &next_domain
                                                 : NULL;
-}
-
-static int32_t weigh(const void *data, const takt_limit *limit, const char *tenant, int32_t weight)
-{
-    (void)data;
-    (void)limit;
-    (void)tenant;
-    (void)weight;
-    return 1;
 }
 
 static bool is_old(const void *data, const takt_limit *limit)
