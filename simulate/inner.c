@@ -9,7 +9,7 @@
 #include "base/fail.h"
 
 typedef struct inner_record {
-    takt_entry entry; /* the number of the outermost ledger, the limit's name, a NUL, the key */
+    takt_entry entry; /* the limit's name, a NUL, the key */
     takt_virtual_store store;
     char id[];
 } inner_record;
@@ -32,17 +32,15 @@ void takt_sim_inner_close(takt_fleet *fleet)
     takt_table_close(&fleet->inner);
 }
 
-static takt_virtual_store *store_of(takt_fleet *fleet, int ledger, const char *limit,
-                                    const char *key)
+static takt_virtual_store *store_of(takt_fleet *fleet, const char *limit, const char *key)
 {
-    char id[1 + TAKT_NAME_SIZE_MAX + 1 + TAKT_SIM_KEY_SIZE];
-    size_t size = 1 + strlen(limit) + 1 + strlen(key);
+    char id[TAKT_NAME_SIZE_MAX + 1 + TAKT_SIM_KEY_SIZE];
+    size_t size = strlen(limit) + 1 + strlen(key);
     takt_entry *entry;
     inner_record *record;
 
-    id[0] = (char)('0' + ledger);
-    strcpy(id + 1, limit);
-    strcpy(id + 1 + strlen(limit) + 1, key);
+    strcpy(id, limit);
+    strcpy(id + strlen(limit) + 1, key);
     entry = takt_table_find(&fleet->inner, id, size);
     if (entry)
         return &TAKT_HOLDER(entry, inner_record, entry)->store;
@@ -83,9 +81,9 @@ void takt_sim_inner_run(takt_fleet *fleet, int ledger, int64_t now_us, takt_stor
     bool nested = call->inner_count > 0;
 
     for (int i = 0; i < call->inner_count; i++)
-        stores[1 + i] = store_of(fleet, ledger, call->inner[i].limit->name, call->inner[i].key);
+        stores[1 + i] = store_of(fleet, call->inner[i].limit->name, call->inner[i].key);
     if (!nested)
-        stores[0] = store_of(fleet, ledger, call->limit->name, call->key);
+        stores[0] = store_of(fleet, call->limit->name, call->key);
     for (int i = 0; i <= call->inner_count; i++)
         if (!stores[i]) {
             call->status = TAKT_E_NOMEM;

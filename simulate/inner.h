@@ -1,6 +1,6 @@
 /*
- * inner.h: the ledgers of inner limits in a fleet whose work is nested (scheduler/nest.h). Each
- * lies beside a ledger of the fleet's limit, the outermost one, on the same node.
+ * inner.h: the ledgers of inner limits in a fleet whose work is nested (scheduler/nest.h). They lie
+ * beside those of the fleet's limit, the outermost one, on the same node.
  */
 #ifndef TAKT_SIMULATE_INNER_H
 #define TAKT_SIMULATE_INNER_H
