@@ -12,7 +12,9 @@
 
 #include "scheduler/scheduler.h"
 
-/* The limits that work passes, the innermost first, with its keys and what it takes of each. */
+/* The limits that one claim is to decide about, the innermost first, with the keys of work and what
+ * it takes of each.  Those of work that enforce are a chain, and those in shadow are another one.
+ */
 typedef struct takt_chain {
     const takt_limit *limits[TAKT_LEVELS_MAX];
     const char *keys[TAKT_LEVELS_MAX];
@@ -40,10 +42,10 @@ typedef struct takt_chain_units {
 bool takt_chain_number(const takt_chain *chain, takt_chain_units *units);
 
 /* Sets what the work takes, in the chain's numbers.  False: as above. */
-bool takt_chain_take(const takt_chain *chain, takt_permit *permit);
+bool takt_chain_take(const takt_chain *chain, int32_t *cost, takt_more *more);
 
-/* Whether one claim can decide about all levels: they enforce; the inner ones have no tenants; and
- * their units can be numbered. */
+/* Whether one claim can decide about all levels: all enforce, or all are in shadow; the inner ones
+ * have no tenants; and their units can be numbered. */
 bool takt_chain_is_nested(const takt_chain *chain);
 
 /* Whether all levels that bound their waiters have the same when_full. */
