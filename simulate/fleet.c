@@ -34,10 +34,12 @@ void takt_fleet_acquire_for(takt_fleet_worker *worker, int ledger, takt_permit *
     }
     queue->weight = worker->weight;
     permit->deadline_at_us = max_wait_us > 0 ? takt_fleet_clock(worker) + max_wait_us : TAKT_NEVER;
-    if (queue->limit->mode == TAKT_MODE_SHADOW)
-        takt_shadow_acquire(&worker->shadows, queue, permit, takt_fleet_clock(worker));
-    else
-        takt_shadow_enforce(&worker->shadows, queue, permit);
+    if (queue->limit->mode == TAKT_MODE_SHADOW) {
+        takt_waiter_expect(&worker->scheduler, queue, permit->cost, permit->more, permit);
+        takt_waiter_start(&worker->scheduler, permit);
+    } else {
+        takt_waiter_acquire(&worker->scheduler, queue, permit);
+    }
     takt_sim_ask_pass(worker);
 }
 
@@ -61,11 +63,25 @@ void takt_fleet_acquire_nested(takt_fleet_worker *worker, int ledger, takt_permi
     takt_sim_ask_pass(worker);
 }
 
+void takt_fleet_pass_shadow(takt_fleet_worker *worker, int ledger, takt_permit *permit,
+                            const takt_chain *chain)
+{
+    takt_chain own = *chain;
+    takt_queue *queue;
+
+    own.keys[own.count - 1] = takt_fleet_key(ledger);
+    queue = takt_registry_nested(&worker->scheduler, &own, NULL, 1);
+    if (queue)
+        takt_waiter_expect(&worker->scheduler, queue, permit->cost, permit->more, permit);
+    else
+        worker->fleet->out_of_memory = true;
+}
+
 void takt_fleet_cancel(takt_fleet_worker *worker, takt_permit *permit)
 {
     if (permit->state != TAKT_PERMIT_WAITING)
         return;
-    takt_shadow_leave(&worker->shadows, permit, TAKT_E_CANCELED);
+    takt_waiter_leave(&worker->scheduler, permit, TAKT_E_CANCELED);
     takt_sim_ask_pass(worker);
 }
 

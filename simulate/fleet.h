@@ -153,11 +153,14 @@ void takt_fleet_acquire(takt_fleet_worker *worker, int ledger, takt_permit *perm
 void takt_fleet_acquire_for(takt_fleet_worker *worker, int ledger, takt_permit *permit,
                             int64_t max_wait_us, const char *tenant, int32_t weight);
 /* The same for work that is nested. The chain's last limit is the worker's, its last key that of
- * the ledger. `tenant`: NULL where no limit of the chain has `fair`. Without faults of nodes, and
- * without shadow limits. */
+ * the ledger. `tenant`: NULL where no limit of the chain has `fair`. Without faults of nodes. */
 void takt_fleet_acquire_nested(takt_fleet_worker *worker, int ledger, takt_permit *permit,
                                int64_t max_wait_us, const takt_chain *chain, const char *tenant,
                                int32_t weight);
+/* Work that is about to acquire so is to pass the limits of another chain, which are in shadow,
+ * when it starts. The chain's last key is that of another ledger, which wakes nobody. */
+void takt_fleet_pass_shadow(takt_fleet_worker *worker, int ledger, takt_permit *permit,
+                            const takt_chain *chain);
 void takt_fleet_cancel(takt_fleet_worker *worker, takt_permit *permit);
 
 /* Releases a granted permit. With concurrency its memory is in use until then. */

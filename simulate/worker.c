@@ -264,8 +264,10 @@ static void call_back(void *owner, takt_permit *permit)
 {
     takt_fleet_worker *worker = owner;
 
-    if (!takt_shadow_call_back(&worker->shadows, permit))
-        permit->callback(permit, permit->status);
+    if (takt_shadow_call_back(&worker->shadows, permit))
+        return;
+    takt_shadow_start(&worker->shadows, permit);
+    permit->callback(permit, permit->status);
 }
 
 static void ask(void *worker)

@@ -107,14 +107,12 @@ typedef struct takt_passed {
     takt_more more;
 } takt_passed;
 
-/* A shadow waiter of a permit; private.  Its memory may have been used again: it is the same only
+/* The shadow waiter of a permit; private.  Its memory may have been used again: it is the same only
  * if `number` still is. */
 typedef struct takt_shadow_ref {
     struct takt_shadow_waiter *shadow_waiter;
     int64_t number;
 } takt_shadow_ref;
-
-#define TAKT_SHADOWS_MAX (TAKT_LEVELS_MAX / 2)
 
 /*
  * The caller's memory from takt_acquire until takt_release or the callback with an error.  Fill it
@@ -147,22 +145,23 @@ struct takt_permit {
     uint8_t state;
     int16_t status;
     uint8_t hold_count;
-    uint8_t outer_count; /* outer limits still to pass */
-    uint8_t shadow;
-    uint8_t shadow_count;
-    uint8_t uncharged; /* granted without the store by its last limit */
-    uint8_t counted;   /* by the ledger, among the waiters */
+    uint8_t outer_count; /* queues still to pass */
+    uint8_t shadow;      /* it is a shadow waiter's */
+    uint8_t ticket;      /* of an agent */
+    uint8_t uncharged;   /* granted without the store by its last limit */
+    uint8_t counted;     /* by the ledger, among the waiters */
     uint8_t passed_count;
-    uint8_t nested;                   /* its slot is one of all its limits */
+    uint8_t nested;                   /* its slot is one of all its limits that enforce */
     uint8_t left;                     /* with TAKT_E_FULL: in which way */
     takt_hold holds[TAKT_LEVELS_MAX]; /* the innermost first */
-    /* The queues of the outer limits, the next one last, and the costs there. */
-    struct takt_queue *outer[TAKT_LEVELS_MAX - 1];
-    int32_t outer_costs[TAKT_LEVELS_MAX - 1];
-    takt_more outer_more[TAKT_LEVELS_MAX - 1];
+    /* The queues that it has still to pass, and the costs there: the outer ones, the next one last,
+     * behind those of limits in shadow. */
+    struct takt_queue *outer[TAKT_LEVELS_MAX];
+    int32_t outer_costs[TAKT_LEVELS_MAX];
+    takt_more outer_more[TAKT_LEVELS_MAX];
     /* The slots of inner limits while it waits for outer ones, the innermost first. */
     takt_passed passed[TAKT_LEVELS_MAX - 1];
-    takt_shadow_ref shadows[TAKT_SHADOWS_MAX]; /* the innermost first */
+    takt_shadow_ref shadow_ref;
 };
 
 /* Events that no callback reports.  The strings are valid during the call. */
@@ -410,8 +409,8 @@ typedef struct takt_stats {
 TAKT_EXPORT void takt_get_stats(const takt_client *client, takt_stats *stats);
 
 /*
- * What a limit in `mode: shadow` would have done to a client's acquires, over all keys.  acquires
- * is the sum of the five fields below it.
+ * What a limit in `mode: shadow` would have done to a client's work that started, over all keys.
+ * acquires is the sum of the five fields below it.
  */
 typedef struct takt_shadow {
     int64_t acquires;

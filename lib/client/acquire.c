@@ -3,6 +3,8 @@
  */
 #include "client/acquire.h"
 
+#include <stdlib.h>
+
 #include "base/fail.h"
 #include "client/request.h"
 #include "scheduler/permits.h"
@@ -10,14 +12,6 @@
 #include "scheduler/renew.h"
 #include "scheduler/waiter.h"
 #include "shadow/shadow.h"
-
-void takt_acquire_enter(takt_client *client, takt_queue *queue, takt_permit *permit)
-{
-    if (queue->limit->mode == TAKT_MODE_SHADOW)
-        takt_shadow_acquire(&client->shadows, queue, permit, takt_timer_now());
-    else
-        takt_shadow_enforce(&client->shadows, queue, permit);
-}
 
 /* The queue of a key.  Since the policy changed a queue of hashed keys may have the limit of other
  * keys: which override a hash has is known only here. */
@@ -38,41 +32,43 @@ static takt_queue *queue_of(takt_client *client, const takt_request *request,
     return queue;
 }
 
-/* Reserves a place in the queues of the outer limits, the outermost first.  It happens now because
- * the request's keys are only valid during the call. */
-static int expect_outer(takt_client *client, takt_permit *permit, const takt_request *request,
-                        const takt_levels *levels)
+/* ---- the queues that work passes ------------------------------------------------------------- */
+
+/* The levels of that mode, and which of the request's each is.  One whose key is unlimited takes no
+ * part in what the others decide. */
+static void choose(const takt_request *request, const takt_levels *levels, takt_mode mode,
+                   takt_chain *chain, int at[TAKT_LEVELS_MAX])
 {
-    for (int level = levels->count - 1; level > 0; level--) {
-        takt_queue *queue = queue_of(client, request, levels, level);
-        if (!queue)
-            return TAKT_E_NOMEM;
-        takt_waiter_expect(&client->scheduler, queue, (int32_t)levels->costs[level],
-                           takt_request_more(levels, level), permit);
+    chain->count = 0;
+    chain->numbered = false;
+    for (int i = 0; i < levels->count; i++) {
+        const takt_limit *limit = levels->limits[i];
+        if (limit->mode != mode ||
+            (mode == TAKT_MODE_ENFORCE && limit->access == TAKT_ACCESS_UNLIMITED))
+            continue;
+        chain->limits[chain->count] = limit;
+        chain->keys[chain->count] = takt_request_key(request, levels, i);
+        chain->costs[chain->count] = levels->costs[i];
+        chain->more[chain->count] = takt_request_more(levels, i);
+        at[chain->count++] = i;
     }
+}
+
+/* The next queue of a path, to be filled in; NULL: no memory for it. */
+static int add_queue(takt_path *path, takt_queue *queue, int32_t cost, takt_more more)
+{
+    if (!queue)
+        return TAKT_E_NOMEM;
+    path->costs[path->count] = cost;
+    path->more[path->count] = more;
+    path->queues[path->count++] = queue;
     return 0;
 }
 
-/* The queue of a level; the permit takes there what it takes of it.  NULL: no memory. */
-static takt_queue *enter_level(takt_client *client, takt_permit *permit,
-                               const takt_request *request, const takt_levels *levels, int level)
-{
-    permit->cost = (int32_t)levels->costs[level];
-    permit->more = takt_request_more(levels, level);
-    return queue_of(client, request, levels, level);
-}
-
-/* The queue of the first limit; the permit is to pass the outer ones after it.  NULL: no memory. */
-static takt_queue *pass_one_by_one(takt_client *client, takt_permit *permit,
-                                   const takt_request *request, const takt_levels *levels)
-{
-    int code = expect_outer(client, permit, request, levels);
-
-    return code == 0 ? enter_level(client, permit, request, levels, 0) : NULL;
-}
-
-const char *takt_acquire_tenant(const takt_request *request, const takt_levels *levels,
-                                const takt_chain *chain, int outermost, int32_t *weight)
+/* The tenant of work that waits for one slot of all limits of a chain, of which the outermost is
+ * that level: that of the innermost line, if this has its own. */
+static const char *tenant_of(const takt_request *request, const takt_levels *levels,
+                             const takt_chain *chain, int outermost, int32_t *weight)
 {
     int level = outermost;
 
@@ -82,40 +78,102 @@ const char *takt_acquire_tenant(const takt_request *request, const takt_levels *
     return takt_request_tenant(request, levels, level, weight);
 }
 
-/* The queue in which the permit waits for one slot of all its limits, of which the outermost is
- * that level.  NULL: no memory. */
-static takt_queue *nest(takt_client *client, takt_permit *permit, const takt_request *request,
-                        const takt_levels *levels, const takt_chain *chain, int outermost)
+/* The queue in which work waits for one slot of all limits of a chain, of which the outermost is
+ * that level. */
+static int add_nested(takt_client *client, const takt_request *request, const takt_levels *levels,
+                      const takt_chain *chain, int outermost, takt_path *path)
 {
-    int32_t weight;
-    const char *tenant = takt_acquire_tenant(request, levels, chain, outermost, &weight);
+    int32_t weight, cost;
+    const char *tenant = tenant_of(request, levels, chain, outermost, &weight);
     takt_queue *queue = takt_registry_nested(&client->scheduler, chain, tenant, weight);
+    takt_more more;
 
     if (queue)
         takt_renew_nested(&client->scheduler, queue, chain);
-    permit->nested = 1;
-    (void)takt_chain_take(chain, permit); /* it suits */
-    return queue;
+    (void)takt_chain_take(chain, &cost, &more); /* it suits */
+    return add_queue(path, queue, cost, more);
 }
+
+static int add_level(takt_client *client, const takt_request *request, const takt_levels *levels,
+                     int level, takt_path *path)
+{
+    return add_queue(path, queue_of(client, request, levels, level), (int32_t)levels->costs[level],
+                     takt_request_more(levels, level));
+}
+
+/* The queues of the levels of one mode: that of all of them if one claim can decide about them,
+ * otherwise one for each. */
+static int add_mode(takt_client *client, const takt_request *request, const takt_levels *levels,
+                    takt_mode mode, takt_path *path)
+{
+    int at[TAKT_LEVELS_MAX], code = 0;
+    takt_chain chain;
+
+    choose(request, levels, mode, &chain, at);
+    chain.inside = chain.count > 1 ? takt_chain_inside(&chain) : TAKT_INSIDE_NONE;
+    if (client->store->nests && takt_nest_suits(&client->scheduler, &chain))
+        return add_nested(client, request, levels, &chain, at[chain.count - 1], path);
+    for (int i = 0; code == 0 && i < chain.count; i++)
+        code = add_level(client, request, levels, at[i], path);
+    return code;
+}
+
+int takt_acquire_path(takt_client *client, const takt_request *request, const takt_levels *levels,
+                      takt_path *path)
+{
+    int code;
+
+    path->count = 0;
+    if (levels->count == 1) {
+        path->enforcing = levels->limits[0]->mode == TAKT_MODE_ENFORCE;
+        return add_level(client, request, levels, 0, path);
+    }
+    code = add_mode(client, request, levels, TAKT_MODE_ENFORCE, path);
+    path->enforcing = path->count;
+    if (code == 0)
+        code = add_mode(client, request, levels, TAKT_MODE_SHADOW, path);
+    if (code == 0 && path->count == 0) { /* all keys are unlimited */
+        code = add_level(client, request, levels, 0, path);
+        path->enforcing = 1;
+    }
+    return code;
+}
+
+/* Reserves places in the queues that the permit passes later.  It happens now because the request's
+ * keys are only valid during the call.  Returns the queue that it waits in first; NULL: none, since
+ * no limit enforces. */
+static takt_queue *take_path(takt_client *client, takt_permit *permit, const takt_path *path)
+{
+    int first = path->enforcing > 0 ? 0 : -1;
+
+    for (int i = path->count - 1; i > first; i--)
+        takt_waiter_expect(&client->scheduler, path->queues[i], path->costs[i], path->more[i],
+                           permit);
+    permit->cost = path->costs[0];
+    permit->more = path->more[0];
+    permit->nested = first == 0 && path->queues[0]->nest != NULL;
+    return first == 0 ? path->queues[0] : NULL;
+}
+
+/* ---- work that waits for one slot of several limits is to pass them one by one --------------- */
 
 /* The queues of a nested queue's limits, the outermost first.  False: no memory. */
 static bool find_queues(takt_client *client, const takt_queue *nested,
                         takt_queue *queues[TAKT_LEVELS_MAX])
 {
-    takt_scheduler *scheduler = &client->scheduler;
     bool turns = nested->limit->fair != TAKT_FAIR_WORKER;
     int at = 0;
 
     queues[0] =
-        takt_registry_tenant(scheduler, nested->limit, nested->key,
-                             turns ? nested->turn->tenant : NULL, turns ? nested->turn->weight : 0);
+        takt_client_queue(client, nested->limit, nested->key, turns ? nested->turn->tenant : NULL,
+                          turns ? nested->turn->weight : 0);
     for (int i = nested->nest->count - 1; queues[at] && i >= 0; i--) {
         const takt_inner *inner = &nested->nest->inner[i];
         int32_t weight = 1;
         const char *tenant = NULL;
         if (inner->limit->fair != TAKT_FAIR_WORKER)
             tenant = takt_nest_tenant(nested, i, &weight);
-        queues[++at] = takt_registry_tenant(scheduler, inner->limit, inner->key, tenant, weight);
+        queues[++at] = takt_client_queue(client, inner->limit, inner->key, tenant, weight);
     }
     return queues[at] != NULL;
 }
@@ -124,7 +182,7 @@ static bool find_queues(takt_client *client, const takt_queue *nested,
 static void spread(takt_client *client, takt_queue *nested, takt_queue *const *queues,
                    takt_permit *permit)
 {
-    takt_run taken = takt_run_at(0, 1, permit->cost, permit->more), part = taken;
+    takt_run taken = takt_run_at(0, 1, permit->cost, permit->more), part;
     int count = nested->nest->count;
 
     takt_queue_remove(nested, permit);
@@ -133,72 +191,76 @@ static void spread(takt_client *client, takt_queue *nested, takt_queue *const *q
         const takt_inner *inner = i > 0 ? &nested->nest->inner[count - i] : NULL;
         part = takt_nest_part(&queues[i]->limit->numbers,
                               inner ? inner->units : TAKT_UNIT_MAP_PLAIN, taken);
-        if (i < count)
-            takt_waiter_expect(&client->scheduler, queues[i], part.cost, part.more, permit);
+        takt_waiter_expect(&client->scheduler, queues[i], part.cost, part.more, permit);
     }
-    permit->cost = part.cost;
-    permit->more = part.more;
-    takt_acquire_enter(client, queues[count], permit);
+    if (permit->shadow)
+        takt_shadow_again(&client->shadows, permit);
+    else
+        takt_waiter_go_on(&client->scheduler, permit);
 }
 
-bool takt_acquire_unnest(takt_client *client, takt_queue *queue)
+/* All but tickets leave a nested queue.  False: no memory, and they stay. */
+static bool spread_all(takt_client *client, takt_queue *nested)
 {
     takt_queue *queues[TAKT_LEVELS_MAX];
 
-    if (queue->waiters.total > 0 && !find_queues(client, queue, queues))
+    if (!find_queues(client, nested, queues))
         return false;
     for (int priority = 0; priority < TAKT_PRIORITIES; priority++) {
-        takt_link *waiting = &queue->waiters.lists[priority];
-        while (!takt_list_empty(waiting)) {
-            takt_permit *permit = TAKT_HOLDER(waiting->next, takt_permit, line);
-            if (permit->nested)
-                spread(client, queue, queues, permit);
-            else /* a ticket: its program passes the limits */
-                takt_waiter_fire(&client->scheduler, permit, TAKT_E_INVALID);
+        const takt_link *waiting = &nested->waiters.lists[priority];
+        for (takt_link *at = waiting->next, *next; at != waiting; at = next) {
+            takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
+            next = at->next;
+            if (!permit->ticket)
+                spread(client, nested, queues, permit);
         }
     }
     return true;
 }
 
-/* A level whose key is unlimited takes no part in the decision. */
-static bool counts_nothing(const takt_limit *limit)
+bool takt_acquire_unnest(takt_client *client, takt_queue *queue)
 {
-    return limit->access == TAKT_ACCESS_UNLIMITED && limit->mode == TAKT_MODE_ENFORCE;
+    takt_permit *permit;
+
+    if (queue->waiters.total > 0 && !spread_all(client, queue))
+        return false;
+    while ((permit = takt_queue_first(queue))) /* a ticket: its program passes the limits */
+        takt_waiter_fire(&client->scheduler, permit, TAKT_E_INVALID);
+    return true;
 }
 
-bool takt_acquire_chain(const takt_client *client, const takt_request *request,
-                        const takt_levels *levels, takt_chain *chain, int *outermost)
+/* Whether the policy has a nested queue's limits in different modes by now. */
+static bool is_mixed(const takt_client *client, const takt_queue *nested)
 {
-    *chain = (takt_chain){.count = 0};
-    *outermost = 0;
-    for (int i = 0; i < levels->count; i++) {
-        if (counts_nothing(levels->limits[i]))
-            continue;
-        chain->limits[chain->count] = levels->limits[i];
-        chain->keys[chain->count] = takt_request_key(request, levels, i);
-        chain->costs[chain->count] = levels->costs[i];
-        chain->more[chain->count++] = takt_request_more(levels, i);
-        *outermost = i;
+    const takt_limit *outermost = takt_policy_renewed(client->policy, nested->limit, nested->key);
+
+    for (int i = 0; outermost && i < nested->nest->count; i++) {
+        const takt_inner *inner = &nested->nest->inner[i];
+        const takt_limit *limit = takt_policy_renewed(client->policy, inner->limit, inner->key);
+        if (limit && limit->mode != outermost->mode)
+            return true;
     }
-    if (chain->count > 1)
-        chain->inside = takt_chain_inside(chain);
-    return client->store->nests && takt_nest_suits(&client->scheduler, chain);
+    return false;
 }
 
-/* The queue that the permit waits in first. */
-static takt_queue *first_queue(takt_client *client, takt_permit *permit,
-                               const takt_request *request, const takt_levels *levels)
+void takt_acquire_renew(takt_client *client)
 {
-    takt_chain chain;
-    int outermost;
-    bool nested = takt_acquire_chain(client, request, levels, &chain, &outermost);
+    const takt_table *all = &client->scheduler.queues;
+    takt_queue **mixed = malloc((all->count + 1) * sizeof *mixed);
+    size_t count = 0;
 
-    permit->nested = chain.count == 1; /* its slot is that of all levels that count it */
-    if (chain.count == 1)
-        return enter_level(client, permit, request, levels, outermost);
-    return nested ? nest(client, permit, request, levels, &chain, outermost)
-                  : pass_one_by_one(client, permit, request, levels);
+    for (size_t i = 0; mixed && i < all->used; i++)
+        for (takt_entry *entry = all->buckets[i]; entry; entry = entry->next) {
+            takt_queue *queue = TAKT_HOLDER(entry, takt_queue, registry.entry);
+            if (queue->nest && queue->waiters.total > 0 && is_mixed(client, queue))
+                mixed[count++] = queue;
+        }
+    while (count > 0)
+        (void)spread_all(client, mixed[--count]);
+    free(mixed);
 }
+
+/* ---- the life of a permit -------------------------------------------------------------------- */
 
 /* What all permits that begin to wait have in common. */
 static void begin(takt_client *client, takt_permit *permit, takt_acquire_cb callback)
@@ -206,7 +268,8 @@ static void begin(takt_client *client, takt_permit *permit, takt_acquire_cb call
     permit->client = client;
     permit->callback = callback;
     permit->slot_at_us = permit->retry_after_us = permit->fence = 0;
-    permit->shadow_count = permit->shadow = permit->uncharged = 0;
+    permit->shadow = permit->uncharged = 0;
+    permit->shadow_ref.shadow_waiter = NULL;
     permit->deadline_at_us = TAKT_NEVER;
     client->stats.acquires++;
     client->stats.waiting++;
@@ -219,6 +282,7 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
     const takt_limit *limit;
     takt_levels levels;
     takt_queue *queue;
+    takt_path path;
     int code;
 
     if (!client || !permit || !request || !callback)
@@ -237,18 +301,19 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
         return code;
     limit = levels.limits[0];
     client->asked = limit->base ? limit->base : limit; /* the next acquire mostly names it too */
-    permit->hold_count = permit->outer_count = permit->passed_count = permit->nested = 0;
-    queue = levels.count > 1 ? first_queue(client, permit, request, &levels)
-                             : pass_one_by_one(client, permit, request, &levels);
-    if (!queue) {
-        takt_waiter_drop(&client->scheduler, permit);
-        return TAKT_E_NOMEM;
-    }
+    code = takt_acquire_path(client, request, &levels, &path);
+    if (code < 0)
+        return code;
+    permit->hold_count = permit->outer_count = permit->passed_count = permit->ticket = 0;
+    queue = take_path(client, permit, &path);
     begin(client, permit, callback);
     permit->priority = (int8_t)(request->priority < 0 ? limit->priority : request->priority);
     if (request->max_wait_us > 0 && request->max_wait_us <= 2 * TAKT_SPAN_MAX_US)
         permit->deadline_at_us = takt_timer_now() + request->max_wait_us;
-    takt_acquire_enter(client, queue, permit);
+    if (queue)
+        takt_waiter_acquire(&client->scheduler, queue, permit);
+    else
+        takt_waiter_start(&client->scheduler, permit);
     return 0;
 }
 
@@ -256,6 +321,7 @@ void takt_acquire_ticket(takt_client *client, takt_queue *queue, takt_permit *pe
                          takt_more more, int32_t priority, takt_acquire_cb callback)
 {
     permit->hold_count = permit->outer_count = permit->nested = 0;
+    permit->ticket = 1;
     begin(client, permit, callback);
     permit->cost = cost;
     permit->more = more;
@@ -263,12 +329,13 @@ void takt_acquire_ticket(takt_client *client, takt_queue *queue, takt_permit *pe
     takt_waiter_acquire(&client->scheduler, queue, permit);
 }
 
-/* A permit that has passed an inner limit or a shadow limit counts as waiting if an outer limit is
- * still to come. */
+/* A permit that has passed an inner limit counts as waiting if another one that enforces is still
+ * to come. */
 static bool still_waits(const takt_permit *permit)
 {
     return permit->state == TAKT_PERMIT_WAITING ||
-           (permit->state == TAKT_PERMIT_FIRED && permit->status == 0 && permit->outer_count > 0);
+           (permit->state == TAKT_PERMIT_FIRED && permit->status == 0 &&
+            takt_waiter_next(permit) >= 0);
 }
 
 int takt_cancel(takt_permit *permit)
@@ -278,7 +345,7 @@ int takt_cancel(takt_permit *permit)
     if (!permit || !still_waits(permit))
         return TAKT_E_INVALID;
     client = permit->queue->owner;
-    takt_shadow_leave(&client->shadows, permit, TAKT_E_CANCELED);
+    takt_waiter_leave(&client->scheduler, permit, TAKT_E_CANCELED);
     takt_client_ask(client);
     return 0;
 }
@@ -291,13 +358,13 @@ void takt_release(takt_permit *permit)
         return;
     if (permit->state == TAKT_PERMIT_WAITING || permit->state == TAKT_PERMIT_FIRED) {
         client = permit->queue->owner;
-        takt_shadow_leave(&client->shadows, permit, 0);
+        takt_waiter_leave(&client->scheduler, permit, 0);
         permit->slot_at_us = 0; /* nothing to settle */
         permit->uncharged = false;
         client->stats.waiting--;
         takt_client_ask(client);
     } else if (permit->state == TAKT_PERMIT_GRANTED &&
-               (permit->hold_count > 0 || permit->shadow_count > 0)) {
+               (permit->hold_count > 0 || permit->shadow_ref.shadow_waiter)) {
         client = permit->client;
         takt_shadow_release(&client->shadows, permit, takt_timer_now());
         takt_waiter_release(&client->scheduler, permit);

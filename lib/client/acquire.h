@@ -8,21 +8,28 @@
 #include "client/request.h"
 #include "scheduler/nest.h"
 
-/* Puts a permit into the queue of its next limit.  A shadow limit lets it pass at once. */
-void takt_acquire_enter(takt_client *client, takt_queue *queue, takt_permit *permit);
+/* The queues that work passes, with what it takes there: first those of limits that enforce, then
+ * those of limits in shadow.  Where one claim can decide about all limits of a mode they have one
+ * queue; otherwise each has its own, the innermost first. */
+typedef struct takt_path {
+    takt_queue *queues[TAKT_LEVELS_MAX];
+    int32_t costs[TAKT_LEVELS_MAX];
+    takt_more more[TAKT_LEVELS_MAX];
+    int count, enforcing; /* all queues, and those of limits that enforce */
+} takt_path;
 
-/* The limits and keys of a request as a chain, without levels whose key is unlimited, and the level
- * of its outermost one.  Returns whether its work is nested here. */
-bool takt_acquire_chain(const takt_client *client, const takt_request *request,
-                        const takt_levels *levels, takt_chain *chain, int *outermost);
-
-/* For whom nested work is, with its weight; NULL: the chain has no tenants. */
-const char *takt_acquire_tenant(const takt_request *request, const takt_levels *levels,
-                                const takt_chain *chain, int outermost, int32_t *weight);
+/* Finds them, or makes them.  0 or TAKT_E_NOMEM. */
+int takt_acquire_path(takt_client *client, const takt_request *request, const takt_levels *levels,
+                      takt_path *path);
 
 /* The store does not carry claims with inner limits: the waiters of a nested queue pass their
  * limits one after the other.  False: no memory, and they wait where they are. */
 bool takt_acquire_unnest(takt_client *client, takt_queue *queue);
+
+/* The policy has changed.  Work that waits for one slot of limits of which some are in shadow now,
+ * and others are not, passes them one after the other.  Without memory its limits stay as they are.
+ */
+void takt_acquire_renew(takt_client *client);
 
 /* Puts a permit into a queue, behind no other limit and without a deadline.  It waits in shadow
  * limits, too.  Of a nested queue it fails with TAKT_E_INVALID if the store does not carry claims

@@ -23,9 +23,11 @@ typedef enum takt_call_kind {
 /* A try under way: try.c. */
 typedef struct takt_trying {
     takt_permit *permit; /* gets what the ledgers give */
+    int enforcing;       /* how many levels enforce: the first ones */
     int first;           /* the level that the try takes from first */
     bool looking;        /* with `within`: the try has only peeked so far */
-    bool blind;          /* it passed a shadow limit although the store failed */
+    bool blind;          /* no ledger has answered, and nothing is refused */
+    int64_t slot_us;     /* of the outermost level that enforces; 0: not granted yet */
     /* Whether an enforced limit has granted the cost, and the standing with the fewest tokens
      * left. */
     bool given;

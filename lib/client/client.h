@@ -11,8 +11,9 @@
  *              key, and asks for a pass.
  *   pass.c     The scheduler says what to claim.  The claim goes to the store.  The answer is an
  *              award: slots that the scheduler keeps.  When a slot is due the pass takes a waiter
- *              out of the queue.  With `within` the waiter enters the queue of the next outer
- *              limit; otherwise its callback comes.
+ *              out of the queue.  If it has to pass another queue that enforces (limits `within`
+ *              others are mostly in one), it enters that; otherwise its callback comes.  At limits
+ *              in shadow a shadow waiter then waits in its place (shadow/shadow.h).
  *   acquire.c  takt_release gives back what the permit holds.  The next pass sends that to the
  *              store.
  *

@@ -220,10 +220,11 @@ static void send_claims(takt_client *client, int64_t now_us)
 /* takt_acquire has checked the cost (request.c); the limits may have changed since. */
 static int still_possible(const takt_permit *permit)
 {
-    const takt_limit *outer = takt_waiter_outer(permit)->limit;
+    int next = takt_waiter_next(permit);
+    const takt_limit *outer = permit->outer[next]->limit;
 
-    return outer->mode == TAKT_MODE_ENFORCE && outer->access == TAKT_ACCESS_LIMITED &&
-                   !takt_numbers_can_give(&outer->numbers, takt_waiter_outer_amounts(permit))
+    return outer->access == TAKT_ACCESS_LIMITED &&
+                   !takt_numbers_can_give(&outer->numbers, takt_waiter_amounts_at(permit, next))
                ? TAKT_E_COST
                : 0;
 }
@@ -234,7 +235,6 @@ static void refuse(takt_client *client, takt_permit *permit, int status)
     permit->status = (int16_t)status;
     permit->slot_at_us = 0; /* nothing to settle */
     permit->uncharged = false;
-    takt_shadow_vanish(&client->shadows, permit);
     takt_waiter_release(&client->scheduler, permit);
 }
 
@@ -244,14 +244,15 @@ static bool goes_on(takt_client *client, takt_permit *permit)
 {
     int status;
 
-    if (permit->status != 0 || permit->outer_count == 0)
+    if (permit->status != 0 || takt_waiter_next(permit) < 0)
         return false;
     status = client->renewed ? still_possible(permit) : 0;
     if (status != 0) {
         refuse(client, permit, status);
         return false;
     }
-    takt_acquire_enter(client, takt_waiter_next_queue(&client->scheduler, permit), permit);
+    permit->nested = 0;
+    takt_waiter_go_on(&client->scheduler, permit);
     return true;
 }
 
@@ -284,6 +285,7 @@ static void call_back(void *owner, takt_permit *permit)
     refuse_late(client, permit);
     if (goes_on(client, permit))
         return;
+    takt_shadow_start(&client->shadows, permit);
     client->stats.waiting--;
     client->stats.grants += permit->status == 0;
     permit->callback(permit, permit->status);

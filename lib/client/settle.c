@@ -78,15 +78,39 @@ static takt_amounts taken_for(int64_t cost, takt_more more, int64_t count, int64
     return taken;
 }
 
+/* One level of what a shadow waiter's work has used. */
+static void settle_part(takt_client *client, const takt_shadow_waiter *shadow_waiter,
+                        const takt_limit *limit, const char *key, takt_unit_map map,
+                        takt_payer payer)
+{
+    const takt_permit *permit = &shadow_waiter->permit;
+    const int64_t *used = shadow_waiter->used.of;
+    takt_more more = {{(int32_t)used[TAKT_UNIT_MORE], (int32_t)used[TAKT_UNIT_MORE + 1],
+                       (int32_t)used[TAKT_UNIT_MORE + 2]}};
+    takt_run took = takt_run_at(permit->slot_at_us, 1, permit->cost, permit->more);
+    takt_run kept = takt_run_at(permit->slot_at_us, 1, (int32_t)used[TAKT_UNIT_TOKENS], more);
+
+    took = takt_nest_part(&limit->numbers, map, took);
+    kept = takt_nest_part(&limit->numbers, map, kept);
+    (void)begin(client, limit, key, payer, permit->slot_at_us,
+                taken_for(took.cost, took.more, 1, shadow_waiter->unbegun),
+                shadow_waiter->unbegun ? nothing : taken_for(kept.cost, kept.more, 1, 0));
+}
+
 void takt_settle_shadow(takt_client *client, const takt_shadow_waiter *shadow_waiter)
 {
     const takt_permit *permit = &shadow_waiter->permit;
-    takt_amounts taken = taken_for(permit->cost, permit->more, 1, shadow_waiter->unbegun);
-    takt_amounts used = shadow_waiter->unbegun ? nothing : shadow_waiter->used;
+    const takt_queue *queue = permit->queue;
 
-    if (!client->closing)
-        (void)begin(client, permit->queue->limit, permit->queue->key,
-                    payer_of(permit->queue, permit->priority), permit->slot_at_us, taken, used);
+    if (client->closing)
+        return;
+    for (int i = 0; queue->nest && i < queue->nest->count; i++) {
+        const takt_inner *inner = &queue->nest->inner[i];
+        settle_part(client, shadow_waiter, inner->limit, inner->key, inner->units,
+                    (takt_payer){NULL, 1, 0});
+    }
+    settle_part(client, shadow_waiter, queue->limit, queue->key, TAKT_UNIT_MAP_PLAIN,
+                payer_of(queue, permit->priority));
 }
 
 static void give_back(takt_client *client, const takt_limit *limit, const char *key,
@@ -126,7 +150,7 @@ void takt_settle_ticket(takt_client *client, const takt_queue *queue, const takt
 /* Whether it was granted, and its real cost was not reported yet. */
 static bool is_to_settle(const takt_permit *permit)
 {
-    return permit->slot_at_us != 0 || permit->uncharged || permit->shadow == TAKT_SHADOW_PASSED;
+    return permit->slot_at_us != 0 || permit->uncharged;
 }
 
 /* The unit of a limit that an amount is of; -1: of none. */
@@ -164,6 +188,14 @@ static takt_amounts used_of(const takt_limit *limit, const takt_amount *used, in
     return taken;
 }
 
+static bool differ(takt_amounts a, takt_amounts b)
+{
+    for (int unit = 0; unit < TAKT_UNITS; unit++)
+        if (a.of[unit] != b.of[unit])
+            return true;
+    return false;
+}
+
 /* The lower amount of each unit. */
 static takt_amounts least(takt_amounts a, takt_amounts b)
 {
@@ -172,53 +204,128 @@ static takt_amounts least(takt_amounts a, takt_amounts b)
     return a;
 }
 
-/* The part of one level.  Of limits that were passed one after the other the slot is known for the
- * outermost alone: the others only charge the excess. */
-static int settle_one(const takt_permit *permit, const takt_limit *limit, const char *key,
-                      takt_payer payer, takt_amounts taken, takt_amounts used, bool begun)
-{
-    int64_t slot_us = permit->uncharged ? 0 : permit->slot_at_us;
-    bool less = !begun, more = false, unknown = limit->within && !permit->nested;
+/* What one level has taken for the work, and what the work has used of it. */
+typedef struct takt_part {
+    takt_amounts taken, used;
+    bool in_shadow; /* its shadow waiter takes */
+} takt_part;
 
-    if (limit->access == TAKT_ACCESS_UNLIMITED)
-        return 0;
-    for (int unit = 0; unit < TAKT_UNITS; unit++) {
-        if (unknown && begun) /* such an inner limit takes nothing back */
-            used.of[unit] = takt_max(used.of[unit], taken.of[unit]);
-        less |= used.of[unit] < taken.of[unit];
-        more |= used.of[unit] > taken.of[unit];
+/* Where one claim decides about limits in shadow, its amounts are those of the chain: what the work
+ * has used is noted in these. */
+static void note_shadow(takt_permit *permit, const takt_request *request, const takt_levels *levels,
+                        const takt_part *parts, bool begun)
+{
+    const takt_queue *queue = takt_shadow_queue(permit);
+    takt_chain chain = {.count = 0};
+    bool less = false;
+    int32_t cost;
+    takt_more more;
+
+    for (int i = 0; queue && i < levels->count; i++) {
+        takt_amounts used = least(parts[i].used, parts[i].taken);
+        if (!takt_shadow_covers(permit, levels->limits[i]->name))
+            continue;
+        less |= differ(used, parts[i].taken);
+        chain.limits[chain.count] = levels->limits[i];
+        chain.keys[chain.count] = takt_request_key(request, levels, i);
+        chain.costs[chain.count] = used.of[TAKT_UNIT_TOKENS];
+        for (int j = 0; j < TAKT_MORE_MAX; j++)
+            chain.more[chain.count].of[j] = (int32_t)used.of[TAKT_UNIT_MORE + j];
+        chain.count++;
     }
-    if ((!less && !more) || (unknown && less))
-        return 0;
-    if (less && limit->mode == TAKT_MODE_SHADOW) /* what exceeds the slot is charged below */
-        slot_us = takt_shadow_settle(permit, least(used, taken), !begun);
-    if (less && slot_us == 0 && !more)
-        return 0;
-    if (less && slot_us == 0) /* there is no slot to give back to */
-        for (int unit = 0; unit < TAKT_UNITS; unit++)
-            used.of[unit] = takt_max(used.of[unit], taken.of[unit]);
-    return begin(permit->client, limit, key, payer, slot_us, taken, used);
+    if (!less || chain.count != 1 + (queue->nest ? queue->nest->count : 0) ||
+        (queue->nest && !takt_nest_continues(queue->nest, &chain)))
+        return; /* the policy has other levels since, and the estimate stands */
+    if (takt_chain_take(&chain, &cost, &more))
+        takt_shadow_note(permit, takt_amounts_of(cost, more), !begun);
+}
+
+/* The slot that a level gave; 0: it is not known.  Of limits that enforce and were passed one after
+ * the other it is known for the outermost alone. */
+static int64_t slot_of(const takt_permit *permit, const takt_part *part, const char *limit,
+                       bool outermost)
+{
+    if (part->in_shadow)
+        return takt_shadow_covers(permit, limit) ? takt_shadow_slot(permit) : 0;
+    return !permit->uncharged && (permit->nested || outermost) ? permit->slot_at_us : 0;
+}
+
+/* The part of one level.  Without a slot there is nothing to give back to: the excess is charged.
+ */
+static int settle_one(const takt_permit *permit, const takt_limit *limit, const char *key,
+                      takt_payer payer, int64_t slot_us, const takt_part *part)
+{
+    takt_amounts used = part->used;
+
+    for (int unit = 0; unit < TAKT_UNITS && slot_us == 0; unit++)
+        used.of[unit] = takt_max(used.of[unit], part->taken.of[unit]);
+    return differ(used, part->taken)
+               ? begin(permit->client, limit, key, payer, slot_us, part->taken, used)
+               : 0;
+}
+
+/* The outermost level that enforces; -1: none. */
+static int outermost_of(const takt_levels *levels, const takt_part *parts)
+{
+    int at = levels->count - 1;
+
+    while (at >= 0 && (parts[at].in_shadow || levels->limits[at]->access == TAKT_ACCESS_UNLIMITED))
+        at--;
+    return at;
 }
 
 /* For whom a level's part of the work was.  On all levels with tenants nested work has that of the
- * outermost one of them: with key_hash a name has another hash in each limit. */
+ * outermost one of them that has the same mode: with key_hash a name has another hash in each
+ * limit. */
 static const char *payer_at(const takt_permit *permit, const takt_request *request,
                             const takt_levels *levels, int level, int32_t *weight)
 {
+    const takt_limit *limit = levels->limits[level];
     int of = level;
 
-    if (permit->nested && levels->limits[level]->fair != TAKT_FAIR_WORKER)
+    if ((permit->nested || limit->mode == TAKT_MODE_SHADOW) && limit->fair != TAKT_FAIR_WORKER)
         for (int i = level + 1; i < levels->count; i++)
             if (levels->limits[i]->fair != TAKT_FAIR_WORKER &&
+                levels->limits[i]->mode == limit->mode &&
                 levels->limits[i]->access == TAKT_ACCESS_LIMITED)
                 of = i;
     return takt_request_tenant(request, levels, of, weight);
 }
 
+/* Settles all levels. */
+static int settle_all(takt_permit *permit, const takt_request *request, const takt_levels *levels,
+                      const takt_amount *used, int count)
+{
+    takt_payer payer = {.priority = permit->priority};
+    takt_part parts[TAKT_LEVELS_MAX];
+    int outermost, code = 0;
+
+    for (int i = 0; i < levels->count; i++)
+        parts[i].in_shadow = levels->limits[i]->mode == TAKT_MODE_SHADOW ||
+                             takt_shadow_covers(permit, levels->limits[i]->name);
+    outermost = outermost_of(levels, parts);
+    for (int i = 0; i < levels->count; i++) {
+        bool own = (i == outermost || levels->count == 1) && !permit->nested;
+        parts[i].taken =
+            taken_for(own ? permit->cost : levels->costs[i],
+                      own ? permit->more : takt_request_more(levels, i), 1, count == 0);
+        parts[i].used = used_of(levels->limits[i], used, count, parts[i].taken);
+    }
+    note_shadow(permit, request, levels, parts, count > 0);
+    for (int i = 0; code == 0 && i < levels->count; i++) {
+        const takt_limit *limit = levels->limits[i];
+        if (limit->access == TAKT_ACCESS_UNLIMITED)
+            continue;
+        payer.tenant = payer_at(permit, request, levels, i, &payer.weight);
+        code = settle_one(permit, limit, takt_request_key(request, levels, i), payer,
+                          slot_of(permit, &parts[i], limit->name, i == outermost), &parts[i]);
+    }
+    return code;
+}
+
 int takt_settle(takt_permit *permit, const takt_request *request, const takt_amount *used,
                 int count)
 {
-    takt_payer payer = {.priority = permit ? permit->priority : 0};
     takt_levels levels;
     int code;
 
@@ -238,19 +345,10 @@ int takt_settle(takt_permit *permit, const takt_request *request, const takt_amo
         return code;
     if (!are_valid(&levels, used, count))
         return TAKT_E_INVALID;
-    for (int i = 0; i < levels.count; i++) {
-        bool last = i + 1 == levels.count;
-        takt_amounts taken = taken_for(
-            last && !permit->nested ? permit->cost : levels.costs[i],
-            last && !permit->nested ? permit->more : takt_request_more(&levels, i), 1, count == 0);
-        payer.tenant = payer_at(permit, request, &levels, i, &payer.weight);
-        code = settle_one(permit, levels.limits[i], takt_request_key(request, &levels, i), payer,
-                          taken, used_of(levels.limits[i], used, count, taken), count > 0);
-        if (code < 0)
-            return code;
-    }
+    code = settle_all(permit, request, &levels, used, count);
+    if (code < 0)
+        return code;
     permit->slot_at_us = 0; /* once */
     permit->uncharged = false;
-    permit->shadow = TAKT_SHADOW_NONE;
     return 0;
 }

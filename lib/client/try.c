@@ -1,9 +1,10 @@
 /*
  * try.c: takt_try_acquire: takes a cost now from all levels of a request, or takes nothing.
  *
- * With `within` a try peeks at every level first.  If all seem to have enough it takes from each.
- * Otherwise it tries the level that lacks tokens, whose answer says when there will be enough.
- * While the store is lost each limit's on_store_failure decides.
+ * With `within` a try peeks at every level first that enforces.  If all seem to have enough it
+ * takes from each.  Otherwise it tries the level that lacks tokens, whose answer says when there
+ * will be enough.  While the store is lost each limit's on_store_failure decides.  Levels in shadow
+ * come last, and each is tried for itself: they refuse nothing.
  */
 #include "client/try.h"
 
@@ -59,10 +60,12 @@ static void settle_permit(takt_calling *calling)
         call->status = TAKT_E_FORKED;
     if (call->status == 0 && calling->client->closing)
         call->status = TAKT_E_CANCELED;
+    takt_shadow_try_end(&calling->client->shadows, permit, call->status == 0);
     if (call->status == 0) {
-        permit->slot_at_us = call->standing.now_us;
-        if (calling->levels.count > 0)
-            take_amounts(permit, &calling->levels, calling->levels.count - 1);
+        permit->slot_at_us = calling->trying.slot_us;
+        permit->uncharged = permit->uncharged || calling->trying.enforcing == 0;
+        if (calling->trying.enforcing > 0)
+            take_amounts(permit, &calling->levels, calling->trying.enforcing - 1);
         if (calling->trying.first != 0)
             choose_fence(calling);
         takt_waiter_grant(scheduler, permit);
@@ -70,7 +73,6 @@ static void settle_permit(takt_calling *calling)
         permit->uncharged = false;
         if (call->status == TAKT_E_NO_SLOT)
             permit->retry_after_us = call->standing.retry_after_us;
-        takt_shadow_vanish(&calling->client->shadows, permit);
         takt_waiter_release(scheduler, permit);
     }
 }
@@ -83,7 +85,7 @@ static void finish(takt_calling *calling)
     settle_permit(calling);
     standing =
         calling->call.status == 0 && trying->given ? &trying->tightest : &calling->call.standing;
-    takt_call_finish(calling, trying->blind ? NULL : standing);
+    takt_call_finish(calling, trying->blind && !trying->given ? NULL : standing);
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
@@ -146,8 +148,8 @@ void takt_try_send_held(takt_client *client)
     }
 }
 
-/* The level to take from next: the level tried first comes first, then the others, the innermost
- * first. */
+/* The level to take from next: the level tried first comes first, then the others that enforce,
+ * then those in shadow, the innermost first. */
 static int next_to_take(const takt_calling *calling)
 {
     int first = calling->trying.first;
@@ -169,9 +171,9 @@ static bool has_left(const takt_store_call *call)
     return call->standing.remaining >= call->cost;
 }
 
-/* Peeks at every level first. If one has too few tokens, the next step is a try there, whose answer
- * says when there will be enough. Otherwise, or if that try succeeds, the cost is taken from all
- * levels. False: the try ends here. */
+/* Peeks at every level first that enforces. If one has too few tokens, the next step is a try
+ * there, whose answer says when there will be enough. Otherwise, or if that try succeeds, the cost
+ * is taken from all levels. False: the try ends here. */
 static bool goes_on(takt_calling *calling)
 {
     takt_trying *trying = &calling->trying;
@@ -181,8 +183,8 @@ static bool goes_on(takt_calling *calling)
 
     if (call->status != 0)
         return false;
-    suits = has_left(call) || call->limit->mode == TAKT_MODE_SHADOW;
-    if (trying->looking && suits && calling->level + 1 < calling->levels.count) {
+    suits = has_left(call);
+    if (trying->looking && suits && calling->level + 1 < trying->enforcing) {
         next = calling->level + 1;
     } else if (trying->looking) {
         trying->looking = false;
@@ -221,7 +223,7 @@ static bool go_on_alone(takt_calling *calling)
     call->status = takt_loss_try_alone(scheduler, queue, call->status, (int32_t)call->cost,
                                        takt_request_more(&calling->levels, calling->level),
                                        takt_timer_now(), &call->standing);
-    if (calling->level + 1 == calling->levels.count) /* this level would have to give back */
+    if (calling->level + 1 == calling->trying.enforcing) /* this level would have to give back */
         calling->trying.permit->uncharged = call->status == 0;
     return false;
 }
@@ -267,8 +269,6 @@ static void take(takt_calling *calling)
     if (trying->queue)
         takt_claims_tried(scheduler, trying->queue, told ? &trying->award : NULL, calling->sent_us,
                           permit);
-    if (permit && permit != trying->permit)
-        takt_shadow_begin(shadows, permit);
 }
 
 /* A shadow limit lets every try pass, with any answer. */
@@ -284,9 +284,9 @@ static void pass_shadow(takt_calling *calling)
     call->status = 0;
 }
 
-/* If all limits grant the cost, the standing is that of the limit with the fewest tokens left: it
- * will refuse first.  A shadow limit refuses nothing. */
-static void compare_left(takt_calling *calling)
+/* Notes what a level that enforces has granted.  If all grant the cost, the standing is that of the
+ * limit with the fewest tokens left: it will refuse first. */
+static void note_granted(takt_calling *calling)
 {
     const takt_standing *standing = &calling->call.standing;
     takt_trying *trying = &calling->trying;
@@ -296,6 +296,8 @@ static void compare_left(takt_calling *calling)
     if (!trying->given || standing->remaining < trying->tightest.remaining)
         trying->tightest = *standing;
     trying->given = true;
+    if (calling->level + 1 == trying->enforcing)
+        trying->slot_us = standing->now_us;
 }
 
 static void answered(takt_store_call *call)
@@ -309,7 +311,7 @@ static void answered(takt_store_call *call)
     takt_call_note(calling);
     if (takt_is_of_store(call->status) && go_on_alone(calling))
         return;
-    compare_left(calling);
+    note_granted(calling);
     pass_shadow(calling);
     if (!goes_on(calling))
         finish(calling);
@@ -337,11 +339,48 @@ static void skip_unlimited(takt_calling *calling)
     levels->count = kept;
 }
 
+#define SWAP(type, a, b)                                                                           \
+    do {                                                                                           \
+        type kept = a;                                                                             \
+        (a) = b;                                                                                   \
+        (b) = kept;                                                                                \
+    } while (0)
+
+static void swap_levels(takt_calling *calling, int a, int b)
+{
+    takt_levels *levels = &calling->levels;
+    char key[TAKT_KEY_SIZE_MAX + 1];
+
+    SWAP(const takt_limit *, levels->limits[a], levels->limits[b]);
+    SWAP(int64_t, levels->costs[a], levels->costs[b]);
+    for (int i = 0; i < TAKT_MORE_MAX; i++)
+        SWAP(int64_t, levels->more[a][i], levels->more[b][i]);
+    SWAP(takt_called_for, calling->tenants[a], calling->tenants[b]);
+    strcpy(key, calling->keys[a]);
+    strcpy(calling->keys[a], calling->keys[b]);
+    strcpy(calling->keys[b], key);
+}
+
+/* Puts the levels in shadow behind the others. */
+static void order_levels(takt_calling *calling)
+{
+    takt_levels *levels = &calling->levels;
+
+    for (int level = 0; level < levels->count; level++) {
+        if (levels->limits[level]->mode == TAKT_MODE_SHADOW)
+            continue;
+        for (int at = level; at > calling->trying.enforcing; at--)
+            swap_levels(calling, at, at - 1);
+        calling->trying.enforcing++;
+    }
+}
+
 static void prepare(takt_client *client, takt_permit *permit)
 {
     permit->client = client;
     permit->fence = permit->slot_at_us = permit->retry_after_us = 0;
-    permit->shadow_count = permit->shadow = permit->uncharged = 0;
+    permit->shadow = permit->uncharged = permit->outer_count = permit->nested = 0;
+    permit->shadow_ref.shadow_waiter = NULL;
     takt_list_init(&permit->line);
 }
 
@@ -350,9 +389,10 @@ void takt_try_begin(takt_calling *calling, takt_permit *permit)
     prepare(calling->client, permit);
     take_amounts(permit, &calling->levels, 0);
     skip_unlimited(calling);
+    order_levels(calling);
     permit->state = TAKT_PERMIT_TRYING;
     calling->trying.permit = permit;
-    calling->trying.looking = calling->levels.count > 1;
+    calling->trying.looking = calling->trying.enforcing > 1;
     takt_list_init(&calling->trying.held);
     calling->call.op = calling->trying.looking ? TAKT_OP_PEEK : TAKT_OP_TRY;
     calling->call.reason = calling->reason;

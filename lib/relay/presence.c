@@ -18,8 +18,7 @@ struct takt_presence {
     int64_t begun; /* without an end yet */
 };
 
-/* A process that waits for a request: in the queue of each of its limits, or in the one queue of
- * nested work. */
+/* A process that waits for a request, in the queues that its work passes. */
 struct takt_process {
     takt_client *client;
     int count;
@@ -60,20 +59,12 @@ void takt_presence_end(takt_client *client, takt_presence *presence)
     free(presence);
 }
 
-static void enter(takt_process *entered, const void *process, takt_queue *queue)
-{
-    if (queue != NULL)
-        entered->presences[entered->count++] = takt_presence_begin(entered->client, process, queue);
-}
-
 takt_process *takt_process_enter(takt_client *client, const void *process,
                                  const takt_request *request)
 {
     takt_process *entered;
     takt_levels levels;
-    takt_chain chain;
-    int outermost;
-    bool nested;
+    takt_path path;
 
     if (client == NULL || takt_request_check(client->policy, client->asked, &client->key_secret,
                                              request, &levels, NULL) != 0)
@@ -84,18 +75,9 @@ takt_process *takt_process_enter(takt_client *client, const void *process,
     if (entered == NULL)
         return NULL;
     *entered = (takt_process){.client = client};
-    nested = takt_acquire_chain(client, request, &levels, &chain, &outermost);
-    for (int level = nested ? outermost : 0; level < (nested ? outermost + 1 : levels.count);
-         level++) {
-        int32_t weight;
-        const char *tenant = nested ? takt_acquire_tenant(request, &levels, &chain, level, &weight)
-                                    : takt_request_tenant(request, &levels, level, &weight);
-        enter(entered, process,
-              nested ? takt_registry_nested(&client->scheduler, &chain, tenant, weight)
-                     : takt_registry_tenant(&client->scheduler, levels.limits[level],
-                                            takt_request_key(request, &levels, level), tenant,
-                                            weight));
-    }
+    (void)takt_acquire_path(client, request, &levels, &path); /* those for which there is memory */
+    for (int i = 0; i < path.count; i++)
+        entered->presences[entered->count++] = takt_presence_begin(client, process, path.queues[i]);
     return entered;
 }
 

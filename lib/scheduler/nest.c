@@ -47,9 +47,11 @@ static bool has_tenants_inside(const takt_chain *chain)
     return false;
 }
 
-static bool suits(const takt_limit *limit)
+static bool suits(const takt_chain *chain, int level)
 {
-    return limit->mode == TAKT_MODE_ENFORCE && limit->access == TAKT_ACCESS_LIMITED;
+    const takt_limit *limit = chain->limits[level];
+
+    return limit->mode == chain->limits[0]->mode && limit->access == TAKT_ACCESS_LIMITED;
 }
 
 bool takt_nest_suits(const takt_scheduler *scheduler, const takt_chain *chain)
@@ -62,7 +64,7 @@ bool takt_chain_is_nested(const takt_chain *chain)
     takt_chain_units units;
 
     for (int i = 0; i < chain->count; i++)
-        if (!suits(chain->limits[i]))
+        if (!suits(chain, i))
             return false;
     return chain->count > 1 && !has_tenants_between(chain) && takt_chain_number(chain, &units);
 }
@@ -166,15 +168,15 @@ bool takt_chain_follows(const takt_chain *chain, const takt_limit *const *limits
     return true;
 }
 
-bool takt_chain_take(const takt_chain *chain, takt_permit *permit)
+bool takt_chain_take(const takt_chain *chain, int32_t *cost, takt_more *more)
 {
     int outermost = chain->count - 1;
     takt_chain_units units;
 
     if (!takt_chain_number(chain, &units))
         return false;
-    permit->cost = (int32_t)chain->costs[outermost];
-    permit->more = TAKT_NO_MORE;
+    *cost = (int32_t)chain->costs[outermost];
+    *more = TAKT_NO_MORE;
     for (int i = 0; i < TAKT_AMOUNTS_MAX; i++) {
         const takt_chain_unit *unit = &units.of[i];
         int32_t amount;
@@ -183,9 +185,9 @@ bool takt_chain_take(const takt_chain *chain, takt_permit *permit)
         amount = unit->amount == 0 ? (int32_t)chain->costs[unit->level]
                                    : chain->more[unit->level].of[unit->amount - 1];
         if (i == 0)
-            permit->cost = amount;
+            *cost = amount;
         else
-            permit->more.of[i - 1] = amount;
+            more->of[i - 1] = amount;
     }
     return true;
 }

@@ -20,7 +20,9 @@ typedef enum takt_inside {
     TAKT_INSIDE_WITHIN, /* its own, within the turns of their subject: it alone has `fair` */
 } takt_inside;
 
-/* The limits that work passes, the innermost first, with its keys and what it takes of each. */
+/* The limits that one claim is to decide about, the innermost first, with the keys of work and what
+ * it takes of each.  Those of work that enforce are a chain, and those in shadow are another one.
+ */
 typedef struct takt_chain {
     const takt_limit *limits[TAKT_LEVELS_MAX];
     const char *keys[TAKT_LEVELS_MAX];
@@ -52,13 +54,13 @@ typedef struct takt_chain_units {
 bool takt_chain_number(const takt_chain *chain, takt_chain_units *units);
 
 /* Sets what the work takes, in the chain's numbers.  False: as above. */
-bool takt_chain_take(const takt_chain *chain, takt_permit *permit);
+bool takt_chain_take(const takt_chain *chain, int32_t *cost, takt_more *more);
 
 /* Which tenants the innermost line of that chain has. */
 takt_inside takt_chain_inside(const takt_chain *chain);
 
-/* Whether one claim can decide about all levels: they enforce; if one has tenants, so has the
- * outermost or the innermost one; and their units can be numbered. */
+/* Whether one claim can decide about all levels: all enforce, or all are in shadow; if one has
+ * tenants, so has the outermost or the innermost one; and their units can be numbered. */
 bool takt_chain_is_nested(const takt_chain *chain);
 
 /* Whether work of a numbered chain can go by those limits: of a unit that they count and its own do

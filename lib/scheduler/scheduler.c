@@ -323,7 +323,7 @@ static void fire_due(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
             continue;
         }
         permit->slot_at_us = slot_us;
-        if (permit->outer_count > 0)
+        if (takt_waiter_next(permit) >= 0)
             takt_waiter_pass(queue, permit, slot_us);
         if (takt_queue_has_permits(queue))
             takt_waiter_take(queue, permit, fence);

@@ -3,6 +3,8 @@
  */
 #include "scheduler/waiter.h"
 
+#include <string.h>
+
 #include "scheduler/registry.h"
 #include "scheduler/unused.h"
 
@@ -33,6 +35,15 @@ static takt_passed unpass(takt_scheduler *scheduler, takt_permit *permit)
     return passed;
 }
 
+void takt_waiter_expect_none(takt_scheduler *scheduler, takt_permit *permit)
+{
+    while (permit->outer_count > 0) {
+        takt_queue *queue = permit->outer[--permit->outer_count];
+        queue->coming--;
+        takt_registry_touch(scheduler, queue);
+    }
+}
+
 static void let_go(takt_scheduler *scheduler, takt_queue *queue)
 {
     if (queue->holding.running > 0) /* it is 0 when the client is closing */
@@ -52,11 +63,7 @@ void takt_waiter_drop(takt_scheduler *scheduler, takt_permit *permit)
         takt_run slot = takt_run_at(passed.slot_at_us, 1, passed.cost, passed.more);
         takt_unused_add(scheduler, passed.queue, &slot);
     }
-    while (permit->outer_count > 0) {
-        takt_queue *queue = permit->outer[--permit->outer_count];
-        queue->coming--;
-        takt_registry_touch(scheduler, queue);
-    }
+    takt_waiter_expect_none(scheduler, permit);
 }
 
 /* ---- its moves ------------------------------------------------------------------------------- */
@@ -98,6 +105,24 @@ void takt_waiter_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_perm
         decide(scheduler, queue, permit);
 }
 
+/* Its slot is that of the last limit that it has passed, if any enforced. */
+void takt_waiter_start(takt_scheduler *scheduler, takt_permit *permit)
+{
+    permit->uncharged = permit->passed_count == 0;
+    if (permit->uncharged) {
+        permit->queue = permit->outer[permit->outer_count - 1];
+    } else {
+        const takt_passed *last = &permit->passed[permit->passed_count - 1];
+        permit->queue = last->queue;
+        permit->slot_at_us = last->slot_at_us;
+        permit->cost = last->cost;
+        permit->more = last->more;
+    }
+    permit->status = 0;
+    permit->state = TAKT_PERMIT_FIRED;
+    takt_list_append(&scheduler->fired, &permit->line);
+}
+
 void takt_waiter_expect(takt_scheduler *scheduler, takt_queue *queue, int32_t cost, takt_more more,
                         takt_permit *permit)
 {
@@ -108,15 +133,30 @@ void takt_waiter_expect(takt_scheduler *scheduler, takt_queue *queue, int32_t co
     takt_registry_touch(scheduler, queue); /* the queue is no longer idle */
 }
 
+void takt_waiter_take_over(takt_permit *permit, takt_permit *from)
+{
+    memcpy(permit->outer, from->outer, sizeof permit->outer);
+    memcpy(permit->outer_costs, from->outer_costs, sizeof permit->outer_costs);
+    memcpy(permit->outer_more, from->outer_more, sizeof permit->outer_more);
+    permit->outer_count = from->outer_count;
+    from->outer_count = 0;
+}
+
 takt_queue *takt_waiter_next_queue(takt_scheduler *scheduler, takt_permit *permit)
 {
+    int at = takt_waiter_next(permit);
     takt_queue *queue;
 
-    if (permit->outer_count == 0)
+    if (at < 0)
         return NULL;
-    permit->cost = permit->outer_costs[permit->outer_count - 1];
-    permit->more = permit->outer_more[permit->outer_count - 1];
-    queue = permit->outer[--permit->outer_count];
+    queue = permit->outer[at];
+    permit->cost = permit->outer_costs[at];
+    permit->more = permit->outer_more[at];
+    for (permit->outer_count--; at < permit->outer_count; at++) {
+        permit->outer[at] = permit->outer[at + 1];
+        permit->outer_costs[at] = permit->outer_costs[at + 1];
+        permit->outer_more[at] = permit->outer_more[at + 1];
+    }
     queue->coming--;
     takt_registry_touch(scheduler, queue);
     /* a permit that holds something is in the list of granted ones */
@@ -193,19 +233,45 @@ void takt_waiter_begin(takt_scheduler *scheduler, takt_permit *permit)
 void takt_waiter_grant(takt_scheduler *scheduler, takt_permit *permit)
 {
     permit->state = TAKT_PERMIT_GRANTED;
-    if (permit->outer_count == 0)
+    if (takt_waiter_next(permit) < 0)
         takt_waiter_begin(scheduler, permit);
     takt_list_remove(&permit->line);
     if (permit->hold_count > 0)
         takt_list_append(&scheduler->granted, &permit->line);
 }
 
+void takt_waiter_go_on(takt_scheduler *scheduler, takt_permit *permit)
+{
+    takt_queue *queue = takt_waiter_next_queue(scheduler, permit);
+
+    if (queue)
+        takt_waiter_acquire(scheduler, queue, permit);
+    else
+        takt_waiter_start(scheduler, permit);
+}
+
+/* Its limit is in shadow now: the permit is to pass it when it starts. */
+static void pass_by(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit)
+{
+    takt_queue_remove(queue, permit);
+    takt_waiter_expect(scheduler, queue, permit->cost, permit->more, permit);
+    permit->nested = 0;
+    takt_waiter_go_on(scheduler, permit);
+}
+
 void takt_waiter_review(takt_scheduler *scheduler, takt_queue *queue)
 {
+    bool in_shadow = queue->limit->mode == TAKT_MODE_SHADOW;
+    takt_permit *permit;
+
     for (int i = 0; i < TAKT_PRIORITIES; i++)
         for (takt_link *at = queue->waiters.lists[i].next, *next; at != &queue->waiters.lists[i];
              at = next) {
             next = at->next;
-            decide(scheduler, queue, TAKT_HOLDER(at, takt_permit, line));
+            permit = TAKT_HOLDER(at, takt_permit, line);
+            if (in_shadow && !permit->shadow && !permit->ticket)
+                pass_by(scheduler, queue, permit);
+            else
+                decide(scheduler, queue, permit);
         }
 }

@@ -3,7 +3,7 @@
  * is released.
  *
  * Other files decide when a permit moves and what its ledger learns of it.  Nothing here knows of
- * claims, leases, a lost store or shadow limits.
+ * claims, leases, a lost store or shadow waiters.
  */
 #ifndef TAKT_SCHEDULER_WAITER_H
 #define TAKT_SCHEDULER_WAITER_H
@@ -13,26 +13,42 @@
 /* A permit begins to wait.  Its amounts, priority and deadline_at_us (TAKT_NEVER: none) are set. */
 void takt_waiter_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit);
 
-/* A permit that begins to wait will later come to that queue of an outer limit, and take that much
- * there.  The queue stays until then.  The calls name the outermost limit first. */
+/* No limit that enforces holds the permit up any longer: its callback becomes due.  It has still to
+ * pass queues of limits in shadow. */
+void takt_waiter_start(takt_scheduler *scheduler, takt_permit *permit);
+
+/* A permit that waits in no queue goes on to the next one that it is to wait in, or starts. */
+void takt_waiter_go_on(takt_scheduler *scheduler, takt_permit *permit);
+
+/* A permit that begins to wait will later come to that queue, and take that much there.  The queue
+ * stays until then.  The calls name the last one first. */
 void takt_waiter_expect(takt_scheduler *scheduler, takt_queue *queue, int32_t cost, takt_more more,
                         takt_permit *permit);
 
-/* The queue of the next outer limit; NULL: there is none. */
-static inline const takt_queue *takt_waiter_outer(const takt_permit *permit)
+/* The same permit passes the queues of another one in its place; or nobody passes them. */
+void takt_waiter_take_over(takt_permit *permit, takt_permit *from);
+void takt_waiter_expect_none(takt_scheduler *scheduler, takt_permit *permit);
+
+/* Which of the queues still to pass the permit is to wait in next; -1: none.  Work waits for limits
+ * that enforce; at those in shadow its shadow waiter waits when it has started, which passes all of
+ * its queues.  A policy may have changed their modes since. */
+static inline int takt_waiter_next(const takt_permit *permit)
 {
-    return permit->outer_count > 0 ? permit->outer[permit->outer_count - 1] : NULL;
+    int at = permit->outer_count - 1;
+
+    while (at >= 0 && !permit->shadow && permit->outer[at]->limit->mode == TAKT_MODE_SHADOW)
+        at--;
+    return at;
 }
 
-/* What the permit takes there. */
-static inline takt_amounts takt_waiter_outer_amounts(const takt_permit *permit)
+/* What the permit takes at that one of the queues. */
+static inline takt_amounts takt_waiter_amounts_at(const takt_permit *permit, int at)
 {
-    return takt_amounts_of(permit->outer_costs[permit->outer_count - 1],
-                           permit->outer_more[permit->outer_count - 1]);
+    return takt_amounts_of(permit->outer_costs[at], permit->outer_more[at]);
 }
 
-/* A slot of an inner limit was due.  Returns the queue that the permit is to wait in next, and sets
- * its amounts there; NULL: there is none. */
+/* A slot was due.  Returns the queue that the permit is to wait in next, and sets its amounts
+ * there; NULL: there is none. */
 takt_queue *takt_waiter_next_queue(takt_scheduler *scheduler, takt_permit *permit);
 
 /* The permit gets one of the limit's permits, with that fencing number.  It is then fired. */
@@ -62,7 +78,7 @@ void takt_waiter_leave(takt_scheduler *scheduler, takt_permit *permit, int statu
 void takt_waiter_release(takt_scheduler *scheduler, takt_permit *permit);
 
 /* Fires the waiters that need not wait under the limit and the numbers in use: their key is
- * unlimited, or their cost can never be given. */
+ * unlimited, or their cost can never be given.  Work does not wait for a limit in shadow. */
 void takt_waiter_review(takt_scheduler *scheduler, takt_queue *queue);
 
 #endif

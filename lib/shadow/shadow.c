@@ -3,7 +3,8 @@
  */
 #include "shadow/shadow.h"
 
-#include "scheduler/registry.h"
+#include <string.h>
+
 #include "scheduler/waiter.h"
 
 #define RESTING_MAX 4096 /* shadow waiters kept only for a later takt_settle */
@@ -61,7 +62,7 @@ static int64_t slot_of(const takt_shadow_waiter *shadow_waiter)
 static void begin_work(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter)
 {
     shadow_waiter->permit.state = TAKT_PERMIT_GRANTED;
-    takt_waiter_begin(shadows->scheduler, &shadow_waiter->permit); /* further levels enforce */
+    takt_waiter_begin(shadows->scheduler, &shadow_waiter->permit);
     shadow_waiter->granted_at_us = shadows->now_us;
     if (shadow_waiter->used.of[TAKT_UNIT_TOKENS] != TAKT_SHADOW_UNKNOWN &&
         slot_of(shadow_waiter) != 0)
@@ -77,122 +78,133 @@ static void begin_work(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter)
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-static void enter(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter, takt_queue *queue,
-                  int64_t now_us)
+static bool add_stats(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter, const char *limit)
 {
-    shadow_waiter->arrived_at_us = now_us;
-    shadow_waiter->shadow_stats->counts.acquires++;
-    if (!takt_queue_can_give(queue, &shadow_waiter->permit)) { /* it would wait for ever */
-        takt_shadow_stats_refuse(shadow_waiter->shadow_stats, TAKT_E_COST);
+    takt_shadow_stats *stats = takt_shadows_stats(shadows, limit);
+
+    if (stats)
+        shadow_waiter->stats[shadow_waiter->stats_count++] = stats;
+    return stats != NULL;
+}
+
+/* It is to wait for the limits of that queue.  False: no memory. */
+static bool aim(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter, const takt_queue *queue)
+{
+    bool known;
+
+    shadow_waiter->stats_count = 0;
+    known = add_stats(shadows, shadow_waiter, queue->limit->name);
+    for (int i = 0; known && queue->nest && i < queue->nest->count; i++)
+        known = add_stats(shadows, shadow_waiter, queue->nest->inner[i].limit->name);
+    return known;
+}
+
+/* As many acquires and waiters more, or less, at the limits that it waits for. */
+static void count(takt_shadow_waiter *shadow_waiter, int acquires, int waiting)
+{
+    for (int i = 0; i < shadow_waiter->stats_count; i++) {
+        shadow_waiter->stats[i]->counts.acquires += acquires;
+        shadow_waiter->stats[i]->counts.waiting += waiting;
+    }
+}
+
+static void refuse(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter, int status)
+{
+    for (int i = 0; i < shadow_waiter->stats_count; i++)
+        takt_shadow_stats_refuse(shadow_waiter->stats[i], status);
+    finish(shadows, shadow_waiter);
+}
+
+/* It comes to the next queue that it has to pass. */
+static void enter_next(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter)
+{
+    takt_queue *queue = takt_waiter_next_queue(shadows->scheduler, &shadow_waiter->permit);
+
+    if (!aim(shadows, shadow_waiter, queue)) {
         finish(shadows, shadow_waiter);
         return;
     }
-    shadow_waiter->shadow_stats->counts.waiting++;
+    shadow_waiter->arrived_at_us = shadows->now_us;
+    count(shadow_waiter, 1, 0);
+    if (!takt_queue_can_give(queue, &shadow_waiter->permit)) { /* it would wait for ever */
+        refuse(shadows, shadow_waiter, TAKT_E_COST);
+        return;
+    }
+    count(shadow_waiter, 0, 1);
     takt_waiter_acquire(shadows->scheduler, queue, &shadow_waiter->permit);
 }
 
-/* Makes the shadow waiter of a permit at one limit and the limits around it.  NULL: there are too
- * many, or there is no memory. */
+/* Makes the shadow waiter of a permit, which begins at a queue.  NULL: there are too many, or there
+ * is no memory. */
 static takt_shadow_waiter *new_waiter(takt_shadows *shadows, const takt_queue *queue,
-                                      takt_permit *permit, int64_t now_us)
+                                      takt_permit *permit)
 {
-    takt_shadow_stats *shadow_stats = takt_shadows_stats(shadows, queue->limit->name);
-    takt_shadow_waiter *shadow_waiter;
+    takt_shadow_stats *home = takt_shadows_stats(shadows, queue->limit->name);
+    takt_shadow_waiter *shadow_waiter = home ? takt_shadow_waiter_new(shadows, home) : NULL;
 
-    if (permit->shadow_count == TAKT_SHADOWS_MAX)
-        return NULL;
-    shadow_waiter = shadow_stats ? takt_shadow_waiter_new(shadows, shadow_stats) : NULL;
-    permit->shadows[permit->shadow_count++] =
-        (takt_shadow_ref){shadow_waiter, shadow_waiter ? shadow_waiter->number : 0};
     if (!shadow_waiter)
         return NULL;
-    shadow_waiter->permit.shadow = TAKT_SHADOW_WAITS;
-    shadow_waiter->permit.cost = permit->cost;
-    shadow_waiter->permit.more = permit->more;
+    permit->shadow_ref = (takt_shadow_ref){shadow_waiter, shadow_waiter->number};
+    shadow_waiter->permit.shadow = true;
     shadow_waiter->permit.priority = permit->priority;
     shadow_waiter->permit.deadline_at_us = permit->deadline_at_us;
-    shadow_waiter->entered_at_us = now_us;
-    for (int i = 0; i < permit->outer_count; i++)
-        takt_waiter_expect(shadows->scheduler, permit->outer[i], permit->outer_costs[i],
-                           permit->outer_more[i], &shadow_waiter->permit);
+    shadow_waiter->entered_at_us = shadows->now_us;
     return shadow_waiter;
 }
 
-static void leave_behind(takt_shadows *shadows, takt_queue *queue, takt_permit *permit,
-                         int64_t now_us)
+static void count_unmeasured(takt_shadows *shadows, const takt_queue *queue)
 {
-    takt_shadow_waiter *shadow_waiter = new_waiter(shadows, queue, permit, now_us);
-    takt_shadow_stats *shadow_stats;
+    takt_shadow_waiter nobody;
+
+    (void)aim(shadows, &nobody, queue);
+    count(&nobody, 1, 0);
+    for (int i = 0; i < nobody.stats_count; i++)
+        nobody.stats[i]->counts.unmeasured++;
+}
+
+void takt_shadow_leave_behind(takt_shadows *shadows, takt_permit *permit)
+{
+    const takt_queue *first = permit->outer[permit->outer_count - 1];
+    takt_shadow_waiter *shadow_waiter = new_waiter(shadows, first, permit);
 
     if (shadow_waiter) {
-        enter(shadows, shadow_waiter, queue, now_us);
+        takt_waiter_take_over(&shadow_waiter->permit, permit);
+        enter_next(shadows, shadow_waiter);
         return;
     }
-    shadow_stats = takt_shadows_stats(shadows, queue->limit->name);
-    if (shadow_stats) {
-        shadow_stats->counts.acquires++;
-        shadow_stats->counts.unmeasured++;
-    }
+    count_unmeasured(shadows, first);
+    takt_waiter_expect_none(shadows->scheduler, permit);
 }
 
-void takt_shadow_acquire(takt_shadows *shadows, takt_queue *queue, takt_permit *permit,
-                         int64_t now_us)
+void takt_shadow_again(takt_shadows *shadows, takt_permit *shadow_waiter)
 {
-    /* after another shadow limit its shadow waiter comes here by itself */
-    if (permit->shadow != TAKT_SHADOW_PASSED)
-        leave_behind(shadows, queue, permit, now_us);
-    takt_registry_touch(shadows->scheduler, queue); /* keeps the queue while the callback is due */
-    permit->shadow = TAKT_SHADOW_PASSED;
-    permit->queue = queue;
-    permit->status = 0;
-    permit->state = TAKT_PERMIT_FIRED;
-    takt_list_append(&shadows->scheduler->fired, &permit->line);
-}
+    int64_t arrived_at_us = waiter_of(shadow_waiter)->arrived_at_us;
 
-void takt_shadow_enforce(takt_shadows *shadows, takt_queue *queue, takt_permit *permit)
-{
-    permit->shadow = TAKT_SHADOW_NONE;
-    takt_waiter_acquire(shadows->scheduler, queue, permit);
-}
-
-/* The queue of the outer limit, if that is a shadow limit too. */
-static takt_queue *next_queue(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter)
-{
-    const takt_queue *outer = takt_waiter_outer(&shadow_waiter->permit);
-    takt_shadow_stats *shadow_stats;
-
-    if (!outer || outer->limit->mode != TAKT_MODE_SHADOW || shadows->scheduler->all_left)
-        return NULL;
-    shadow_stats = takt_shadows_stats(shadows, outer->limit->name);
-    if (!shadow_stats)
-        return NULL;
-    shadow_waiter->shadow_stats = shadow_stats;
-    return takt_waiter_next_queue(shadows->scheduler, &shadow_waiter->permit);
+    count(waiter_of(shadow_waiter), -1, -1);
+    enter_next(shadows, waiter_of(shadow_waiter));
+    waiter_of(shadow_waiter)->arrived_at_us = arrived_at_us;
 }
 
 void takt_shadow_advance(takt_shadows *shadows, takt_permit *permit)
 {
     takt_shadow_waiter *shadow_waiter = waiter_of(permit);
-    takt_shadow_stats *shadow_stats = shadow_waiter->shadow_stats;
-    int64_t now_us = shadows->now_us;
-    takt_queue *outer;
+    bool canceled = permit->status == TAKT_E_CANCELED;
 
-    shadow_stats->counts.waiting--;
-    if (permit->status == TAKT_E_CANCELED) {
-        shadow_stats->counts.acquires--;
+    count(shadow_waiter, canceled ? -1 : 0, -1);
+    if (canceled) {
         finish(shadows, shadow_waiter);
         return;
     }
     if (permit->status != 0) {
-        takt_shadow_stats_refuse(shadow_stats, permit->status);
-        finish(shadows, shadow_waiter);
+        refuse(shadows, shadow_waiter, permit->status);
         return;
     }
-    takt_shadow_stats_grant(shadow_stats, now_us - shadow_waiter->arrived_at_us,
-                            2 * permit->queue->awarded.round_trip_us);
-    outer = next_queue(shadows, shadow_waiter);
-    if (outer)
-        enter(shadows, shadow_waiter, outer, now_us);
+    for (int i = 0; i < shadow_waiter->stats_count; i++)
+        takt_shadow_stats_grant(shadow_waiter->stats[i],
+                                shadows->now_us - shadow_waiter->arrived_at_us,
+                                2 * permit->queue->awarded.round_trip_us);
+    if (permit->outer_count > 0 && !shadows->scheduler->all_left)
+        enter_next(shadows, shadow_waiter);
     else
         begin_work(shadows, shadow_waiter);
 }
@@ -201,49 +213,13 @@ void takt_shadow_advance(takt_shadows *shadows, takt_permit *permit)
 
 void takt_shadow_release(takt_shadows *shadows, takt_permit *permit, int64_t now_us)
 {
-    for (int i = 0; i < permit->shadow_count; i++) {
-        takt_shadow_waiter *shadow_waiter = takt_shadow_waiter_of(&permit->shadows[i]);
-        if (!shadow_waiter || shadow_waiter->gone || shadow_waiter->work_us != TAKT_SHADOW_UNKNOWN)
-            continue;
-        shadow_waiter->work_us = now_us - shadow_waiter->entered_at_us;
-        if (shadow_waiter->permit.state == TAKT_PERMIT_GRANTED)
-            end_work(shadows, shadow_waiter, now_us);
-    }
-}
+    takt_shadow_waiter *shadow_waiter = takt_shadow_waiter_of(&permit->shadow_ref);
 
-void takt_shadow_vanish(takt_shadows *shadows, takt_permit *permit)
-{
-    while (permit->shadow_count > 0) {
-        takt_shadow_waiter *shadow_waiter =
-            takt_shadow_waiter_of(&permit->shadows[--permit->shadow_count]);
-        if (!shadow_waiter || shadow_waiter->gone)
-            continue;
-        if (shadow_waiter->permit.state != TAKT_PERMIT_GRANTED) {
-            shadow_waiter->shadow_stats->counts.waiting--;
-            shadow_waiter->shadow_stats->counts.acquires--;
-            takt_waiter_leave(shadows->scheduler, &shadow_waiter->permit, 0);
-        }
-        finish(shadows, shadow_waiter);
-    }
-}
-
-/* The slot of a permit whose callback is due does not belong to the shadow limit that it passed
- * last. */
-static void forget_slot(takt_permit *permit)
-{
-    if (permit->state == TAKT_PERMIT_FIRED && permit->status == 0 &&
-        permit->shadow == TAKT_SHADOW_PASSED)
-        permit->uncharged = true;
-}
-
-void takt_shadow_leave(takt_shadows *shadows, takt_permit *permit, int status)
-{
-    bool ends = permit->state == TAKT_PERMIT_FIRED || status == 0;
-
-    forget_slot(permit);
-    takt_waiter_leave(shadows->scheduler, permit, status);
-    if (ends) /* otherwise its shadow waiters leave when its callback comes */
-        takt_shadow_vanish(shadows, permit);
+    if (!shadow_waiter || shadow_waiter->gone || shadow_waiter->work_us != TAKT_SHADOW_UNKNOWN)
+        return;
+    shadow_waiter->work_us = now_us - shadow_waiter->entered_at_us;
+    if (shadow_waiter->permit.state == TAKT_PERMIT_GRANTED)
+        end_work(shadows, shadow_waiter, now_us);
 }
 
 /* Shadow waiters whose slots are due keep them: their work has begun. */
@@ -255,8 +231,7 @@ void takt_shadow_leave_all(takt_shadows *shadows, int status)
     for (takt_link *at = fired->next, *next; at != fired; at = next) {
         takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
         next = at->next;
-        forget_slot(permit);
-        if (permit->status == 0 && permit->shadow == TAKT_SHADOW_WAITS) {
+        if (permit->status == 0 && permit->shadow) {
             takt_list_remove(at);
             takt_list_append(&due, at);
         }
@@ -267,29 +242,38 @@ void takt_shadow_leave_all(takt_shadows *shadows, int status)
         takt_list_remove(first);
         takt_list_append(fired, first);
     }
-    for (takt_link *at = fired->next; at != fired; at = at->next) {
-        takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
-        if (permit->status != 0)
-            takt_shadow_vanish(shadows, permit);
-    }
 }
+
+/* ---- tries ----------------------------------------------------------------------------------- */
 
 takt_permit *takt_shadow_try(takt_shadows *shadows, takt_queue *queue, takt_permit *permit,
                              int64_t slot_us, int64_t now_us)
 {
-    takt_shadow_waiter *shadow_waiter = new_waiter(shadows, queue, permit, now_us);
+    takt_shadow_waiter *shadow_waiter = takt_shadow_waiter_of(&permit->shadow_ref);
 
+    shadows->now_us = now_us;
+    if (!shadow_waiter)
+        shadow_waiter = new_waiter(shadows, queue, permit);
     if (!shadow_waiter)
         return NULL;
+    (void)aim(shadows, shadow_waiter, queue); /* without memory its slot is not settled */
     shadow_waiter->permit.queue = queue;
+    shadow_waiter->permit.cost = permit->cost;
+    shadow_waiter->permit.more = permit->more;
     shadow_waiter->permit.slot_at_us = slot_us;
-    shadows->now_us = now_us;
     return &shadow_waiter->permit;
 }
 
-void takt_shadow_begin(takt_shadows *shadows, takt_permit *shadow_waiter)
+void takt_shadow_try_end(takt_shadows *shadows, takt_permit *permit, bool begins)
 {
-    begin_work(shadows, waiter_of(shadow_waiter));
+    takt_shadow_waiter *shadow_waiter = takt_shadow_waiter_of(&permit->shadow_ref);
+
+    if (!shadow_waiter)
+        return;
+    if (begins)
+        begin_work(shadows, shadow_waiter);
+    else
+        finish(shadows, shadow_waiter);
 }
 
 void takt_shadow_tried(takt_shadows *shadows, const char *limit, int status)
@@ -302,20 +286,58 @@ void takt_shadow_tried(takt_shadows *shadows, const char *limit, int status)
     shadow_stats->counts.tries_refused += status != 0;
 }
 
-int64_t takt_shadow_settle(const takt_permit *permit, takt_amounts used, bool unbegun)
-{
-    takt_shadow_waiter *shadow_waiter =
-        permit->shadow_count > 0 ? takt_shadow_waiter_of(&permit->shadows[permit->shadow_count - 1])
-                                 : NULL;
+/* ---- what the work has used ------------------------------------------------------------------ */
 
-    if (!shadow_waiter)
-        return 0;
-    if (!shadow_waiter->gone && shadow_waiter->permit.state != TAKT_PERMIT_GRANTED) {
-        shadow_waiter->used = used;
-        shadow_waiter->unbegun = unbegun;
-        return 0;
-    }
-    return slot_of(shadow_waiter);
+/* Whether it still waits for its last slot. */
+static bool waits(const takt_shadow_waiter *shadow_waiter)
+{
+    return !shadow_waiter->gone && shadow_waiter->permit.state != TAKT_PERMIT_GRANTED;
+}
+
+const takt_queue *takt_shadow_queue(const takt_permit *permit)
+{
+    const takt_shadow_waiter *shadow_waiter = takt_shadow_waiter_of(&permit->shadow_ref);
+
+    if (!shadow_waiter || !waits(shadow_waiter))
+        return NULL;
+    permit = &shadow_waiter->permit;
+    return permit->outer_count > 0 ? permit->outer[0] : permit->queue;
+}
+
+static bool is_of(const takt_queue *queue, const char *limit)
+{
+    for (int i = 0; queue->nest && i < queue->nest->count; i++)
+        if (strcmp(queue->nest->inner[i].limit->name, limit) == 0)
+            return true;
+    return strcmp(queue->limit->name, limit) == 0;
+}
+
+bool takt_shadow_covers(const takt_permit *permit, const char *limit)
+{
+    const takt_shadow_waiter *shadow_waiter = takt_shadow_waiter_of(&permit->shadow_ref);
+    const takt_queue *queue = takt_shadow_queue(permit);
+
+    if (queue)
+        return is_of(queue, limit);
+    for (int i = 0; shadow_waiter && i < shadow_waiter->stats_count; i++)
+        if (strcmp(shadow_waiter->stats[i]->limit, limit) == 0)
+            return true;
+    return false;
+}
+
+int64_t takt_shadow_slot(const takt_permit *permit)
+{
+    const takt_shadow_waiter *shadow_waiter = takt_shadow_waiter_of(&permit->shadow_ref);
+
+    return shadow_waiter && !waits(shadow_waiter) ? slot_of(shadow_waiter) : 0;
+}
+
+void takt_shadow_note(takt_permit *permit, takt_amounts used, bool unbegun)
+{
+    takt_shadow_waiter *shadow_waiter = takt_shadow_waiter_of(&permit->shadow_ref);
+
+    shadow_waiter->used = used;
+    shadow_waiter->unbegun = unbegun;
 }
 
 const takt_shadow_waiter *takt_shadow_next_settle(takt_shadows *shadows)

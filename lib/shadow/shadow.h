@@ -1,10 +1,11 @@
 /*
- * shadow.h: shadow limits: work passes at once, and a shadow waiter waits in its place.
+ * shadow.h: shadow limits: when work starts, a shadow waiter waits in its place.
  *
- * The shadow waiter is like any other waiter: it is claimed for, takes its slot from the ledger,
- * holds a permit for as long as the work took, moves on to the outer limit if that is a shadow
- * limit too, and can be refused.  Its waiting time is what the work would have waited.  If the work
- * does not begin after all, the shadow waiter leaves as if it had never existed.
+ * The work has waited for its limits that enforce, if it has any.  Its shadow waiter is like any
+ * other waiter: it is claimed for, takes its slot from the ledger, holds a permit for as long as
+ * the work took, and can be refused.  Several limits in shadow are one decision, as several that
+ * enforce are; otherwise it moves on from one to the next.  Its waiting time is what the work would
+ * have waited besides.
  *
  * The scheduler below knows nothing of this.  Its driver, a client or a simulated worker, brings
  * permits for shadow limits, and due callbacks, here first.
@@ -14,13 +15,19 @@
 
 #include "shadow/shadow_waiter.h"
 
-/* A permit passes a shadow limit: its callback is due, or it moves on to the outer limit.  `now_us`
- * is the time of the acquire.  Otherwise as takt_waiter_acquire. */
-void takt_shadow_acquire(takt_shadows *shadows, takt_queue *queue, takt_permit *permit,
-                         int64_t now_us);
+/* The work of a permit starts, which has still to pass queues of limits in shadow: a shadow waiter
+ * takes them over. */
+void takt_shadow_leave_behind(takt_shadows *shadows, takt_permit *permit);
 
-/* A permit waits for an enforced limit.  It may come from a shadow limit. */
-void takt_shadow_enforce(takt_shadows *shadows, takt_queue *queue, takt_permit *permit);
+/* To be called when the callback of a permit comes. */
+static inline void takt_shadow_start(takt_shadows *shadows, takt_permit *permit)
+{
+    if (permit->status == 0 && permit->outer_count > 0)
+        takt_shadow_leave_behind(shadows, permit);
+}
+
+/* A shadow waiter has left its queue, and is to pass those that it expects in its place. */
+void takt_shadow_again(takt_shadows *shadows, takt_permit *shadow_waiter);
 
 /* The work of a granted permit is done. */
 void takt_shadow_release(takt_shadows *shadows, takt_permit *permit, int64_t now_us);
@@ -37,13 +44,8 @@ static inline int64_t takt_shadow_pass_at(const takt_shadows *shadows)
     return first ? TAKT_HOLDER(first, takt_shadow_waiter, end)->ends_at_us : TAKT_NEVER;
 }
 
-/* One permit leaves, as in takt_waiter_leave, or all leave, as in takt_scheduler_leave_all; so do
- * their shadow waiters. */
-void takt_shadow_leave(takt_shadows *shadows, takt_permit *permit, int status);
+/* All leave, as in takt_scheduler_leave_all, but shadow waiters whose slots are due. */
 void takt_shadow_leave_all(takt_shadows *shadows, int status);
-
-/* The work of a permit will not begin: its shadow waiters leave. */
-void takt_shadow_vanish(takt_shadows *shadows, takt_permit *permit);
 
 /* A shadow waiter has its slot, or has failed. */
 void takt_shadow_advance(takt_shadows *shadows, takt_permit *permit);
@@ -52,29 +54,34 @@ void takt_shadow_advance(takt_shadows *shadows, takt_permit *permit);
  * call the caller's callback. */
 static inline bool takt_shadow_call_back(takt_shadows *shadows, takt_permit *permit)
 {
-    if (permit->shadow == TAKT_SHADOW_WAITS) {
-        takt_shadow_advance(shadows, permit);
-        return true;
-    }
-    if (permit->status != 0 && permit->shadow_count > 0)
-        takt_shadow_vanish(shadows, permit);
-    return false;
+    if (!permit->shadow)
+        return false;
+    takt_shadow_advance(shadows, permit);
+    return true;
 }
 
 /*
- * A try at a shadow limit was granted at that slot.  Returns the permit of a new shadow waiter: it
- * gets what the try was given, then takt_shadow_begin starts it.  NULL: there is none.
+ * A try at a shadow limit was granted at that slot.  Returns the permit of its shadow waiter, which
+ * gets what the try was given at all its shadow limits.  takt_shadow_try_end starts it, or lets go
+ * of all if the work does not begin.  NULL: there is none.
  */
 takt_permit *takt_shadow_try(takt_shadows *shadows, takt_queue *queue, takt_permit *permit,
                              int64_t slot_us, int64_t now_us);
-void takt_shadow_begin(takt_shadows *shadows, takt_permit *shadow_waiter);
+void takt_shadow_try_end(takt_shadows *shadows, takt_permit *permit, bool begins);
 
 /* A try at a shadow limit has ended with that status. */
 void takt_shadow_tried(takt_shadows *shadows, const char *limit, int status);
 
-/* A permit's work has used less than was taken, or was not begun.  Returns the slot to settle; 0:
- * it is not known, or not yet: then takt_shadow_next_settle will return it. */
-int64_t takt_shadow_settle(const takt_permit *permit, takt_amounts used, bool unbegun);
+/* Whether the limit of that name is one that a permit's shadow waiter has its last slot of, or will
+ * have. */
+bool takt_shadow_covers(const takt_permit *permit, const char *limit);
+
+/* That slot; 0: there is none, or not yet.  Then takt_shadow_queue has the queue that will give it;
+ * NULL: none will.  What the work has used there, in the amounts of its waiters, is noted until
+ * then: takt_shadow_next_settle returns it. */
+int64_t takt_shadow_slot(const takt_permit *permit);
+const takt_queue *takt_shadow_queue(const takt_permit *permit);
+void takt_shadow_note(takt_permit *permit, takt_amounts used, bool unbegun);
 
 /* The next shadow waiter whose slot and used amounts are known; NULL: none. It is valid until the
  * next call to the scheduler. */

@@ -101,7 +101,6 @@ takt_shadow_waiter *takt_shadow_waiter_new(takt_shadows *shadows, takt_shadow_st
     shadow_waiter = waiter_of(shadows->spare.next); /* the one unused for longest */
     takt_list_remove(&shadow_waiter->permit.line);
     *shadow_waiter = (takt_shadow_waiter){.number = ++shadows->last_number,
-                                          .shadow_stats = home,
                                           .home = home,
                                           .work_us = TAKT_SHADOW_UNKNOWN,
                                           .ends_at_us = TAKT_NEVER,

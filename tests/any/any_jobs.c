@@ -115,6 +115,19 @@ bool calls_wait(void)
     return false;
 }
 
+/* Each shadow waiter is of work that has started, and is counted once. */
+static void check_shadow(const party *of, const char *limit)
+{
+    takt_shadow shadow;
+
+    if (takt_get_shadow(of->client, limit, &shadow) != 0)
+        return;
+    MUST(shadow.acquires ==
+             shadow.at_once + shadow.waited + shadow.refused + shadow.waiting + shadow.unmeasured,
+         "%s: shadow waiters are lost", limit);
+    MUST(shadow.acquires <= of->grants, "%s: a shadow of work that has not started", limit);
+}
+
 void check_party(const party *of)
 {
     takt_stats stats;
@@ -125,6 +138,9 @@ void check_party(const party *of)
     MUST(stats.waiting == of->waiting, "%d wait, not %d", (int)stats.waiting, (int)of->waiting);
     MUST(stats.acquires == of->accepted, "acquires");
     MUST(stats.store_answers <= stats.store_calls, "answers");
+    for (int i = 0; i < limit_count; i++)
+        if (limits[i].shadow)
+            check_shadow(of, limits[i].name);
 }
 
 static int by_time(const void *a, const void *b)
@@ -347,6 +363,14 @@ void do_free(void)
     free(of);
 }
 
+/* What is given back of it would be missing among the slots that are checked. */
+static bool is_of_strict(int limit)
+{
+    while (limit >= 0 && limit != limit_named("strict"))
+        limit = limits[limit].within;
+    return limit >= 0;
+}
+
 void do_settle(void)
 {
     job *of = here.jobs[below(JOBS)];
@@ -354,8 +378,7 @@ void do_settle(void)
     takt_request request;
     int code, level = 1;
 
-    if (!of || of->limit == limit_named("strict") ||
-        limits[of->limit].within == limit_named("strict"))
+    if (!of || is_of_strict(of->limit))
         return;
     request = TAKT_REQUEST(limits[of->limit].name);
     request.key = keys[of->keys[0]];

@@ -23,6 +23,7 @@ const limit_known limits[] = {
     {"hurt", -1, 0, false},   {"open", -1, 0, false},      {"closed", -1, 0, false},
     {"share", -1, 0, false},  {"lowest", -1, 0, false},    {"shade", -1, 0, true},
     {"shade_in", 6, 0, true}, {"shade_out", 20, 1, false}, {"changing", -1, 0, true},
+    {"dim", 2, 0, true},      {"dimmer", 24, 0, true},     {"dimmed", 25, 0, false},
 };
 const int limit_count = sizeof limits / sizeof limits[0];
 
@@ -34,7 +35,10 @@ const int limit_count = sizeof limits / sizeof limits[0];
     "  - {name: level1, concurrency: 2, within: level2}\n"                                         \
     "  - {name: level3, concurrency: 2}\n"                                                         \
     "  - {name: shade_in, mode: shadow, rules: [{rate: 100/s}], within: two}\n"                    \
-    "  - {name: shade_out, concurrency: 1, within: shade}\n"
+    "  - {name: shade_out, concurrency: 1, within: shade}\n"                                       \
+    "  - {name: dim, mode: shadow, rules: [{rate: 100/s, burst: 9}], within: strict}\n"            \
+    "  - {name: dimmer, mode: shadow, concurrency: 3, within: dim}\n"                              \
+    "  - {name: dimmed, rules: [{rate: 1000/s, burst: 9}], within: dimmer}\n"
 
 static const char *const texts[POLICIES] = {
     "revision: 1\n" COMMON "  - {name: open, on_store_failure: open, rules: [{rate: 1000/s}]}\n"

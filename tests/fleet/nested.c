@@ -16,6 +16,8 @@
 #define BEGIN_US     INT64_C(1763692800000000)
 #define ACCOUNTS_MAX 10000
 #define STARTS_MAX   200000
+#define WORKERS_MAX  12
+#define SHADOW_EACH  20 /* seeds at random have limits in shadow */
 
 typedef struct account {
     char key[24];
@@ -40,6 +42,9 @@ typedef struct start {
 
 static takt_fleet fleet;
 static takt_limit outer, inner, loose; /* loose: an inner limit that never holds up */
+static takt_limit seen, seen_inner;    /* in shadow */
+static bool shaded;                    /* all work passes those when it starts */
+static int64_t begun[WORKERS_MAX];     /* starts by worker */
 static account *accounts;
 static int account_count;
 static job *jobs;
@@ -114,6 +119,8 @@ static void open_accounts(int workers, int count, int64_t rate, int64_t inner_ra
         snprintf(accounts[i].key, sizeof accounts[i].key, "account %d", i);
     }
     job_count = start_count = refused = 0;
+    shaded = false;
+    memset(begun, 0, sizeof begun);
     from_us = BEGIN_US + 5 * SECOND_US;
     until_us = INT64_MAX;
 }
@@ -146,6 +153,7 @@ static void started(takt_permit *permit, int status)
     if (slot_us > takt_fleet_ledger_clock(&fleet, 0))
         fail(2, "a start before its slot", one->of->key, slot_us, fleet.now_us);
     starts[start_count++] = (start){slot_us, one->of};
+    begun[one->worker->index]++;
     one->of->rounds++;
     if (slot_us >= from_us && slot_us < until_us)
         one->of->starts++;
@@ -162,6 +170,12 @@ static void acquire(job *one, int64_t max_wait_us)
 
     one->permit = (takt_permit){
         .data = one, .callback = started, .cost = 1, .priority = TAKT_PRIORITY_DEFAULT};
+    if (shaded)
+        takt_fleet_pass_shadow(one->worker, 1, &one->permit,
+                               &(takt_chain){.limits = {&seen_inner, &seen},
+                                             .keys = {one->of->key, ""},
+                                             .costs = {1, 1},
+                                             .count = 2});
     takt_fleet_acquire_nested(one->worker, 0, &one->permit, max_wait_us, &chain, NULL, 1);
 }
 
@@ -624,6 +638,48 @@ static void storm(int workers, uint64_t *random)
     from_us = fleet.now_us + 8 * SECOND_US;
 }
 
+/* All limits of the shadow count the starts of a worker, and no other work. */
+static void check_shadow_of(const takt_fleet_worker *worker, const takt_limit *limit,
+                            int64_t *granted)
+{
+    const takt_shadow_stats *stats = takt_shadows_find_stats(&worker->shadows, limit->name);
+    takt_shadow counts = stats ? stats->counts : (takt_shadow){0};
+
+    if (counts.acquires != begun[worker->index])
+        fail(1, "a shadow counts other work than starts", limit->name, counts.acquires,
+             begun[worker->index]);
+    if (counts.acquires != counts.at_once + counts.waited + counts.waiting)
+        fail(5, "shadow waiters are lost", limit->name, counts.acquires, counts.waiting);
+    *granted += counts.at_once + counts.waited;
+}
+
+/* Its rules hold, as for work that waits, and nobody has taken more than shadow waiters. */
+static void check_shadow(void)
+{
+    const takt_limit *limits[] = {&seen, &seen_inner};
+    int64_t granted[] = {0, 0}, passed_us = fleet.now_us - BEGIN_US;
+    int64_t most = 1 + passed_us * seen.numbers.rules[0].limit / SECOND_US;
+
+    for (int w = 0; shaded && w < fleet.worker_count; w++)
+        for (int i = 0; !fleet.workers[w].dead && i < 2; i++)
+            check_shadow_of(&fleet.workers[w], limits[i], &granted[i]);
+    if (granted[0] != granted[1])
+        fail(1, "one decision for two limits", "shadow", granted[0], granted[1]);
+    if (granted[0] > most)
+        fail(1, "more than the limit in shadow gives", seen.name, granted[0], most);
+    if (shaded && granted[0] < takt_min(most, start_count) / 4)
+        fail(5, "the limit in shadow is not used", seen.name, granted[0], most);
+}
+
+/* Another vendor may be as strict as this one, or less strict, or more. */
+static void cast_shadow(int64_t rate, int64_t own, uint64_t *random)
+{
+    shaded = true;
+    set_limit(&seen, "seen", rate / 2 + draw(random, rate), SECOND_US, 1);
+    set_limit(&seen_inner, "seen account", own / 2 + 1 + draw(random, own), SECOND_US, 1);
+    seen.mode = seen_inner.mode = TAKT_MODE_SHADOW;
+}
+
 static void any_accounts(uint64_t seed)
 {
     static const int64_t rates[] = {20, 100, 333}, inner_rates[] = {3, 10, 50};
@@ -633,6 +689,8 @@ static void any_accounts(uint64_t seed)
     int64_t rate = rates[draw(&random, 3)], own = inner_rates[draw(&random, 3)];
 
     open_accounts(workers, count, rate, own, delays_us[draw(&random, 4)], seed);
+    if (seed % SHADOW_EACH == 0)
+        cast_shadow(rate, own, &random);
     for (int i = 0; i < count; i++) {
         come(0, i, 3 + own, true);
         for (int w = 1; w < workers; w++)
@@ -646,6 +704,7 @@ static void any_accounts(uint64_t seed)
      * off. */
     own = own * rate / (own + rate);
     check_parts(takt_min(rate, count * own), 20, rate == 333 ? 880 : 950, INT64_MAX);
+    check_shadow();
     close_accounts();
 }
 

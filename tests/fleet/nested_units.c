@@ -137,7 +137,8 @@ static void acquire(job *one)
     }
     one->permit =
         (takt_permit){.data = one, .callback = started, .priority = TAKT_PRIORITY_DEFAULT};
-    if (!takt_chain_is_nested(&chain) || !takt_chain_take(&chain, &one->permit))
+    if (!takt_chain_is_nested(&chain) ||
+        !takt_chain_take(&chain, &one->permit.cost, &one->permit.more))
         fail(1, "it is not nested", one->of->name, 0, 1);
     takt_fleet_acquire_nested(&fleet.workers[one->worker], 0, &one->permit, 0, &chain, NULL, 1);
 }

@@ -629,6 +629,13 @@ MUTANTS = [
     ('a full table forgets no tenant', 'core/tenants.c',
      'if (found >= 0) drop(ledger, found); return found >= 0;',
      'return false;'),
+    # limits in shadow
+    ('a shadow waiter takes no slot', 'shadow/shadow.c',
+     'takt_waiter_acquire(shadows->scheduler, queue, &shadow_waiter->permit);',
+     'begin_work(shadows, shadow_waiter);'),
+    ('a shadow waiter waits for the outermost of its limits alone', 'shadow/shadow.c',
+     'known && queue->nest && i < queue->nest->count; i++)',
+     'known && queue->nest && i < 0; i++)'),
     # deadlines
     ('those ahead are counted twice', 'core/view.c',
      '(head ? needed + before - 1 : 0);',

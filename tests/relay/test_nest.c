@@ -51,6 +51,14 @@ static const char next_text[] = "revision: 2\n"
                                 "  - {name: site, concurrency: 2}\n"
                                 "  - {name: all, concurrency: 3, lease: 20s}\n";
 
+/* The team and the domain are in shadow. */
+static const char shadow_text[] =
+    "limits:\n"
+    "  - {name: user, rules: [{rate: 800/day, burst: 800}], within: team}\n"
+    "  - {name: team, mode: shadow, rules: [{rate: 1/day, burst: 5}], within: smtp}\n"
+    "  - {name: smtp, rules: [{rate: 50/s}], within: domain}\n"
+    "  - {name: domain, mode: shadow, rules: [{rate: 800/day, burst: 800}]}\n";
+
 static job slow[JOBS], fast[JOBS];
 
 #define EACH_STORE(test) EACH_STORE_OF(relay_nest, test)
@@ -123,6 +131,34 @@ EACH_STORE(programs_wait_in_one_line_of_all_levels)
     cr_expect_str_eq(queue->turn->tenant, "a.example");
     run_until(30);
     expect_apart(slow, 30, 20 * MS);
+    end(*kind);
+}
+
+static takt_shadow shadow_of(const char *limit)
+{
+    takt_shadow shadow;
+
+    cr_assert_eq(takt_get_shadow(clients[0], limit, &shadow), 0);
+    return shadow;
+}
+
+/* The agent has one line for the levels that enforce, and one for those in shadow. */
+EACH_STORE(levels_in_shadow_are_one_decision_too)
+{
+    if (*kind == REDIS)
+        server_start(&server, NULL);
+    open_with(shadow_text, *kind == REDIS ? server.url : "memory:");
+    for (int i = 0; i < 7; i++)
+        ask(0, "user", NULL, &slow[i]);
+    cr_expect_str_eq(slow[0].permit.queue->limit->name, "smtp");
+    cr_assert_eq(slow[0].permit.queue->nest->count, 1);
+    run_until(7);
+    expect_apart(slow, 7, 20 * MS);
+    while (shadow_of("team").waiting > 2 || shadow_of("team").acquires < 7)
+        left_of("team", NULL);
+    cr_expect_eq(shadow_of("domain").waiting, 2);
+    cr_expect_eq(left_of("team", NULL), 0);
+    cr_expect_eq(left_of("domain", NULL), 795, "what waits for the team has taken nothing here");
     end(*kind);
 }
 

@@ -182,6 +182,14 @@ Test(nest, what_one_claim_cannot_decide_is_not_nested)
     }
 }
 
+Test(nest, levels_in_shadow_are_one_decision_as_well)
+{
+    user.mode = domain.mode = server.mode = TAKT_MODE_SHADOW;
+    cr_expect(is_nested());
+    user.fair = TAKT_FAIR_TENANT;
+    cr_expect_not(is_nested());
+}
+
 Test(nest, levels_with_bounds_may_differ_in_who_leaves)
 {
     user.numbers.max_waiting = 3;
@@ -194,7 +202,7 @@ static takt_permit taken_of(const takt_chain *chain)
 {
     takt_permit permit = {.cost = 0};
 
-    cr_assert(takt_chain_take(chain, &permit));
+    cr_assert(takt_chain_take(chain, &permit.cost, &permit.more));
     return permit;
 }
 
@@ -302,7 +310,8 @@ static takt_chain numbered(void)
 
 Test(nest, numbered_amounts_need_no_names)
 {
-    static const char name[] = "server\0mx\0\0domain\0d\0" "1123";
+    static const char name[] = "server\0mx\0\0domain\0d\0"
+                               "1123";
     takt_chain chain = numbered();
     takt_chain_units units;
     takt_queue *queue;

@@ -99,6 +99,39 @@ Test(waiter, the_limits_around_are_passed_from_the_inside)
     cr_expect_eq(takt_scheduler_next_fired(&r.s), permit);
 }
 
+/* It passes them when it starts, and the policy may change which these are. */
+Test(waiter, no_permit_waits_for_a_limit_in_shadow)
+{
+    takt_limit shade = r.limit;
+    takt_queue *outermost = takt_registry_queue(&r.s, &r.limit, "outermost");
+    takt_queue *between = takt_registry_queue(&r.s, &shade, "between");
+    takt_permit *permit = acquire(&r, 5, 1, ALWAYS);
+
+    shade.mode = TAKT_MODE_SHADOW;
+    takt_waiter_expect(&r.s, outermost, 3, TAKT_NO_MORE, permit);
+    takt_waiter_expect(&r.s, between, 2, TAKT_NO_MORE, permit);
+    fire(permit);
+    cr_expect_eq(takt_waiter_next_queue(&r.s, permit), outermost);
+    cr_expect_eq(permit->cost, 3);
+    cr_expect_eq(between->coming, 1);
+    takt_waiter_acquire(&r.s, outermost, permit);
+    shade.mode = TAKT_MODE_ENFORCE;
+    fire(permit);
+    cr_expect_eq(takt_waiter_next(permit), 0);
+    takt_waiter_go_on(&r.s, permit);
+    cr_expect_eq(permit->queue, between);
+    cr_expect_eq(permit->cost, 2);
+    cr_expect_eq(between->coming, 0);
+    shade.mode = TAKT_MODE_SHADOW;
+    takt_waiter_review(&r.s, between);
+    cr_expect_eq(between->waiters.total, 0);
+    cr_expect_eq(permit->state, TAKT_PERMIT_FIRED, "nothing holds it up");
+    cr_expect_eq(takt_scheduler_next_fired(&r.s), permit);
+    cr_expect_eq(permit->outer_count, 1, "a shadow waiter is to pass it");
+    takt_waiter_release(&r.s, permit);
+    cr_expect_eq(between->coming, 0);
+}
+
 Test(waiter, who_leaves_comes_to_no_other_limit)
 {
     takt_queue *outer = takt_registry_queue(&r.s, &r.limit, "outer");

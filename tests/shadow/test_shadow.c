@@ -1,6 +1,7 @@
 /*
- * Shadow waiters: what becomes of them when their work is given up, done early or never said to be
- * done, when there are too many of them, when the store is lost, and when a lease is over.
+ * Shadow waiters: when they begin, and what becomes of them when their work is done early or never
+ * said to be done, when there are too many of them, when the store is lost, and when a lease is
+ * over.
  */
 #include "scheduler/losses.h"
 #include "scheduler/permits.h"
@@ -12,7 +13,10 @@ static takt_shadows shadows;
 
 static bool take(takt_permit *permit)
 {
-    return takt_shadow_call_back(&shadows, permit);
+    if (takt_shadow_call_back(&shadows, permit))
+        return true;
+    takt_shadow_start(&shadows, permit);
+    return false;
 }
 
 static void open_shadows(void)
@@ -28,18 +32,31 @@ static void close_shadows(void)
     takt_shadows_close(&shadows);
 }
 
-/* One pass as a driver of limits in shadow makes it. */
+/* Passes as a driver of limits in shadow makes them: work that starts leads to another one. */
 static const char *run(int64_t at_us)
 {
+    static char fired[2 * sizeof r.fired];
+
     takt_shadow_tick(&shadows, NOW + at_us);
-    return pass(&r, at_us);
+    strcpy(fired, pass(&r, at_us));
+    if (!takt_list_empty(&r.s.touched))
+        strcat(fired, pass(&r, at_us));
+    return fired;
 }
 
 TestSuite(shadow, .init = open_shadows, .fini = close_shadows);
 
 static takt_queue *coming; /* of the limit around, which permits are to come to */
 
-static takt_permit *enter(int64_t at_us, int32_t cost, int64_t deadline_us)
+static void ask(takt_permit *permit)
+{
+    if (coming)
+        takt_waiter_expect(&r.s, coming, permit->cost, TAKT_NO_MORE, permit);
+    takt_waiter_expect(&r.s, r.queue, permit->cost, TAKT_NO_MORE, permit);
+    takt_waiter_start(&r.s, permit);
+}
+
+static takt_permit *enter(int32_t cost, int64_t deadline_us)
 {
     takt_permit *permit = &r.permits[r.permit_count++];
 
@@ -48,9 +65,7 @@ static takt_permit *enter(int64_t at_us, int32_t cost, int64_t deadline_us)
         (takt_permit){.cost = cost,
                       .priority = 5,
                       .deadline_at_us = deadline_us == ALWAYS ? TAKT_NEVER : NOW + deadline_us};
-    if (coming)
-        takt_waiter_expect(&r.s, coming, permit->cost, TAKT_NO_MORE, permit);
-    takt_shadow_acquire(&shadows, r.queue, permit, NOW + at_us);
+    ask(permit);
     return permit;
 }
 
@@ -74,8 +89,8 @@ static void award(int64_t at_us, int64_t first_us, int64_t count)
 
 Test(shadow, work_starts_at_once_and_its_ghost_waits)
 {
-    enter(0, 1, ALWAYS);
-    enter(0, 1, ALWAYS);
+    enter(1, ALWAYS);
+    enter(1, ALWAYS);
     cr_assert_str_eq(run(0), "ab", "before any answer");
     cr_assert_eq(r.permits[0].slot_at_us, 0);
     cr_assert_eq(r.claim.waiting, 2, "the shadow_waiters are claimed for");
@@ -98,9 +113,9 @@ Test(shadow, a_ghost_is_refused_as_anybody_would_be)
     takt_award full = award_of(MS, MS, 0, 0, 1);
 
     r.limit.numbers.max_waiting = 1;
-    enter(0, 1, 50 * MS);
-    enter(0, 1, ALWAYS);
-    enter(0, 1000, ALWAYS); /* a cost that no rule ever gives: enforced, the request would fail */
+    enter(1, 50 * MS);
+    enter(1, ALWAYS);
+    enter(1000, ALWAYS); /* a cost that no rule ever gives: enforced, the request would fail */
     cr_assert_str_eq(run(0), "abc");
     cr_assert_eq(told().refused, 1);
     full.refused = 1;
@@ -116,16 +131,16 @@ Test(shadow, a_ghost_is_refused_as_anybody_would_be)
 
 Test(shadow, who_gives_up_before_the_callback_was_never_there)
 {
-    takt_permit *permit = enter(0, 1, ALWAYS);
+    takt_permit *permit = enter(1, ALWAYS);
 
-    takt_shadow_leave(&shadows, permit, 0);
+    takt_waiter_leave(&r.s, permit, 0);
     cr_assert_eq(r.queue->waiters.total, 0);
-    cr_assert_eq(told().acquires, 0);
+    cr_assert_eq(r.queue->coming, 0);
     cr_assert_str_eq(run(0), "");
     cr_assert_eq(r.claims, 0);
-    permit = enter(0, 1, ALWAYS);
-    enter(0, 1, ALWAYS);
-    takt_shadow_leave(&shadows, permit, 0);
+    permit = enter(1, ALWAYS);
+    enter(1, ALWAYS);
+    takt_waiter_leave(&r.s, permit, 0);
     cr_assert_str_eq(run(0), "c");
     cr_assert_eq(told().waiting, 1, "it had no slot to leave to the next one");
     award(MS, MS, 1);
@@ -133,6 +148,17 @@ Test(shadow, who_gives_up_before_the_callback_was_never_there)
     run(MS);
     cr_assert_eq(told().acquires, 0, "closing tells nothing of what was to come");
     cr_assert_eq(shadows.count, 0);
+}
+
+/* Nothing else is due. */
+static void start(takt_permit *permit, int64_t at_us)
+{
+    *permit = (takt_permit){.cost = 1, .deadline_at_us = TAKT_NEVER};
+    ask(permit);
+    takt_shadow_tick(&shadows, NOW + at_us);
+    takt_scheduler_run(&r.s, NOW + at_us);
+    cr_assert_eq(takt_scheduler_next_fired(&r.s), permit);
+    takt_shadow_start(&shadows, permit);
 }
 
 /* A program that never releases, which limits without permits allow, costs no memory. */
@@ -144,10 +170,7 @@ Test(shadow, work_that_is_never_said_to_be_done)
     r.limit.mode = TAKT_MODE_SHADOW;
     for (int i = 0; i < 20; i++) {
         for (int j = 0; j < 1000; j++) {
-            permit = (takt_permit){.cost = 1, .deadline_at_us = TAKT_NEVER};
-            takt_shadow_acquire(&shadows, r.queue, &permit, NOW + i * SECOND);
-            takt_scheduler_run(&r.s, NOW + i * SECOND);
-            cr_assert_eq(takt_scheduler_next_fired(&r.s), &permit);
+            start(&permit, i * SECOND);
         }
         r.permit_count = 0;
         run(i * SECOND);
@@ -166,10 +189,7 @@ Test(shadow, more_than_there_may_be_are_not_measured)
 
     r.limit.mode = TAKT_MODE_SHADOW;
     for (int64_t i = 0; i < TAKT_SHADOW_WAITERS_MAX + 7; i++) {
-        permit = (takt_permit){.cost = 1, .deadline_at_us = TAKT_NEVER};
-        takt_shadow_acquire(&shadows, r.queue, &permit, NOW);
-        takt_scheduler_run(&r.s, NOW);
-        cr_assert_eq(takt_scheduler_next_fired(&r.s), &permit);
+        start(&permit, 0);
     }
     cr_assert_eq(told().unmeasured, 7);
     cr_assert_eq(told().waiting, TAKT_SHADOW_WAITERS_MAX);
@@ -190,10 +210,10 @@ Test(shadow, a_lost_store_delays_nobody)
         close_shadows();
         open_shadows();
         r.limit.on_store_failure = rows[i].mode;
-        enter(0, 1, ALWAYS);
+        enter(1, ALWAYS);
         cr_assert_str_eq(run(0), "a");
         fail(MS, TAKT_E_STORE);
-        enter(MS, 1, ALWAYS);
+        enter(1, ALWAYS);
         cr_assert_str_eq(run(MS), "b", "row %zu", i);
         cr_assert_eq(told().waiting, rows[i].waiting, "row %zu", i);
         cr_assert_eq(told().at_once, rows[i].at_once, "row %zu", i);
@@ -231,7 +251,7 @@ Test(shadow, a_ghost_holds_for_as_long_as_the_work_took)
     takt_permit *permit;
 
     permits_of(1);
-    permit = enter(0, 1, ALWAYS);
+    permit = enter(1, ALWAYS);
     cr_assert_str_eq(run(0), "a");
     cr_assert_eq(permit->hold_count, 0, "it is the shadow_waiter's");
     takt_shadow_release(&shadows, permit,
@@ -253,7 +273,7 @@ Test(shadow, a_ghost_that_began_later_ends_later)
     takt_permit *permit;
 
     permits_of(1);
-    permit = enter(0, 1, ALWAYS);
+    permit = enter(1, ALWAYS);
     run(0);
     award_permits(2 * SECOND, 0, 1);
     run(2 * SECOND);
@@ -269,14 +289,14 @@ Test(shadow, what_a_ghost_loses_nobody_is_told_of)
     takt_permit *permit;
 
     permits_of(1);
-    permit = enter(0, 1, ALWAYS);
+    permit = enter(1, ALWAYS);
     run(0);
     award_permits(0, 0, 1);
     run(0);
     run(LEASE); /* held up for that long */
     cr_assert_null(takt_permits_next_loser(&r.s));
     cr_assert_eq(r.queue->holding.running, 0);
-    enter(LEASE, 1, ALWAYS);
+    enter(1, ALWAYS);
     run(LEASE);
     award_permits(LEASE, 0, 1);
     run(LEASE);
@@ -289,56 +309,109 @@ Test(shadow, what_a_ghost_loses_nobody_is_told_of)
 
 /* ---- limits in one another ------------------------------------------------------------------- */
 
-Test(shadow, a_ghost_goes_on_to_the_limit_around_it)
+static takt_limit outer;
+static takt_queue *outer_queue;
+
+static void open_outer(takt_mode mode)
 {
-    takt_limit outer = limit_named(1, SECOND, 1);
-    takt_permit *permit;
-    takt_queue *queue;
+    outer = limit_named(1, SECOND, 1);
+    strcpy(outer.name, "outer");
+    outer.mode = mode;
+    r.limit.within = &outer;
+    outer_queue = takt_registry_queue(&r.s, &outer, "");
+}
+
+static takt_shadow told_outer(void)
+{
     takt_shadow shadow;
 
-    strcpy(outer.name, "outer");
-    outer.mode = TAKT_MODE_SHADOW;
-    r.limit.within = &outer;
-    queue = takt_registry_queue(&r.s, &outer, "");
-    coming = queue;
-    permit = enter(0, 1, ALWAYS);
+    takt_shadow_tell(&shadows, "outer", &shadow);
+    return shadow;
+}
+
+/* One claim cannot decide about both. */
+Test(shadow, a_ghost_goes_on_to_the_limit_around_it)
+{
+    open_outer(TAKT_MODE_SHADOW);
+    coming = outer_queue;
+    enter(1, ALWAYS);
     cr_assert_str_eq(run(0), "a");
-    takt_shadow_acquire(&shadows, takt_waiter_next_queue(&r.s, permit), permit, NOW);
-    cr_assert_str_eq(run(0), "a");
-    cr_assert_eq(queue->waiters.total, 0, "it is in the inner one yet");
+    cr_assert_eq(outer_queue->waiters.total, 0, "it is in the inner one yet");
     award(20 * MS, 20 * MS, 1);
     run(20 * MS);
     cr_assert_eq(told().waited, 1);
-    cr_assert_eq(queue->waiters.total, 1);
-    takt_shadow_tell(&shadows, "outer", &shadow);
-    cr_assert_eq(shadow.waiting, 1);
-    takt_shadow_vanish(&shadows, permit);
-    cr_assert_eq(queue->waiters.total, 0);
-    takt_shadow_tell(&shadows, "outer", &shadow);
-    cr_assert_eq(shadow.acquires, 0);
+    cr_assert_eq(outer_queue->waiters.total, 1);
+    cr_assert_eq(told_outer().waiting, 1);
 }
 
-/* A permit and its own shadow waiter stand side by side among those that are due; the shadow waiter
- * goes with it.
- */
-Test(shadow, closing_with_a_permit_and_its_ghost_due)
+static void nest_queues(void)
 {
-    takt_permit *gone = enter(0, 1, ALWAYS), *permit;
+    takt_chain chain = {.limits = {&r.limit, &outer}, .keys = {"key", ""}, .count = 2};
 
+    r.limit.mode = TAKT_MODE_SHADOW;
+    open_outer(TAKT_MODE_SHADOW);
+    r.queue = takt_registry_nested(&r.s, &chain, NULL, 1);
+}
+
+Test(shadow, a_ghost_of_one_decision_counts_at_all_its_limits)
+{
+    nest_queues();
+    enter(1, ALWAYS);
+    enter(1, 50 * MS);
+    cr_assert_str_eq(run(0), "ab");
+    cr_assert_eq(told().waiting, 2);
+    cr_assert_eq(told_outer().waiting, 2);
+    award(20 * MS, 20 * MS, 1);
+    run(20 * MS);
+    cr_assert_eq(told().waited, 1);
+    cr_assert_eq(told().max_us, 20 * MS);
+    cr_assert_eq(told_outer().waited, 1);
+    run(60 * MS);
+    cr_assert_eq(told().refused_late, 1);
+    cr_assert_eq(told_outer().refused_late, 1);
+}
+
+/* The store does not carry such claims: it waits for one limit after the other, and has waited. */
+Test(shadow, a_ghost_leaves_one_decision)
+{
+    takt_queue *inner = r.queue;
+    takt_permit *waiter;
+
+    nest_queues();
+    enter(1, ALWAYS);
     run(0);
-    award(MS, MS, 2);
-    takt_shadow_vanish(&shadows, gone);
-    permit = enter(0, 1, ALWAYS);
-    takt_scheduler_run(&r.s, NOW + 3000 * MS);
+    waiter = takt_queue_first(r.queue);
+    takt_shadow_tick(&shadows, NOW + 5 * MS);
+    takt_queue_remove(r.queue, waiter);
+    takt_waiter_expect(&r.s, outer_queue, 1, TAKT_NO_MORE, waiter);
+    takt_waiter_expect(&r.s, inner, 1, TAKT_NO_MORE, waiter);
+    takt_shadow_again(&shadows, waiter);
+    cr_assert_eq(told().waiting, 1);
+    cr_assert_eq(told_outer().acquires, 0);
+    r.queue = inner;
+    run(5 * MS);
+    award(20 * MS, 20 * MS, 1);
+    run(20 * MS);
+    cr_assert_eq(told().max_us, 20 * MS);
+    cr_assert_eq(told_outer().waiting, 1);
+}
+
+Test(shadow, closing_before_the_callback)
+{
+    takt_permit *permit = enter(1, ALWAYS);
+
+    takt_scheduler_run(&r.s, NOW);
     takt_shadow_leave_all(&shadows, TAKT_E_CANCELED);
     cr_expect_eq(permit->status, TAKT_E_CANCELED);
-    cr_expect_eq(told().waiting, 0);
+    run(0);
+    cr_expect_eq(told().acquires, 0);
+    cr_expect_eq(shadows.count, 0);
 }
 
 /* The slot that a permit has from an inner limit is not one of the limit in shadow. */
 Test(shadow, closing_leaves_no_slot_of_another_limit)
 {
-    takt_permit *permit = enter(0, 1, ALWAYS);
+    takt_permit *permit = enter(1, ALWAYS);
 
     permit->slot_at_us = NOW + MS;
     takt_shadow_leave_all(&shadows, TAKT_E_CANCELED);
@@ -349,7 +422,7 @@ Test(shadow, closing_leaves_no_slot_of_another_limit)
 
 Test(shadow, closing_counts_a_slot_that_is_due)
 {
-    enter(0, 1, ALWAYS);
+    enter(1, ALWAYS);
     cr_assert_str_eq(run(0), "a");
     award(MS, MS, 1);
     takt_scheduler_run(&r.s, NOW + MS);
@@ -359,38 +432,56 @@ Test(shadow, closing_counts_a_slot_that_is_due)
     cr_expect_eq(told().at_once, 1);
 }
 
-/* ---- an enforced limit around one in shadow -------------------------------------------------- */
+/* ---- a limit that enforces around one in shadow ---------------------------------------------- */
 
-static takt_limit outer;
-static takt_queue *outer_queue;
-
-/* A permit that has passed the inner limit in shadow waits for the outer one. */
+/* A permit waits for the outer limit, and is to pass the inner one then. */
 static takt_permit *wait_around(int64_t deadline_at_us)
 {
-    takt_permit *permit;
+    takt_permit *permit = &r.permits[r.permit_count++];
 
-    outer = limit_named(1, SECOND, 1);
-    strcpy(outer.name, "outer");
-    r.limit.within = &outer;
-    coming = outer_queue = takt_registry_queue(&r.s, &outer, "");
-    permit = enter(0, 1, ALWAYS);
-    cr_assert_str_eq(run(0), "a");
-    permit->deadline_at_us = deadline_at_us;
-    takt_shadow_enforce(&shadows, takt_waiter_next_queue(&r.s, permit), permit);
+    r.limit.mode = TAKT_MODE_SHADOW;
+    open_outer(TAKT_MODE_ENFORCE);
+    *permit = (takt_permit){.cost = 1, .priority = 5, .deadline_at_us = deadline_at_us};
+    takt_waiter_expect(&r.s, r.queue, 1, TAKT_NO_MORE, permit);
+    takt_waiter_acquire(&r.s, outer_queue, permit);
     return permit;
+}
+
+static void award_around(int64_t at_us)
+{
+    takt_award slots = award_of(at_us, at_us, 0, 1, 1);
+
+    takt_scheduler_award(&r.s, outer_queue, &slots, NOW, NOW + at_us);
+}
+
+/* The shadow measures what the work would have waited besides. */
+Test(shadow, a_ghost_begins_when_its_work_starts)
+{
+    takt_permit *permit = wait_around(TAKT_NEVER);
+
+    run(0);
+    cr_assert_eq(told().acquires, 0);
+    award_around(500 * MS);
+    cr_assert_str_eq(run(500 * MS), "a");
+    cr_expect_eq(permit->slot_at_us, NOW + 500 * MS);
+    cr_expect_eq(permit->passed_count + permit->outer_count, 0);
+    cr_expect_eq(told().waiting, 1);
+    award(700 * MS, 700 * MS, 1);
+    run(700 * MS);
+    cr_expect_eq(told().max_us, 200 * MS);
 }
 
 Test(shadow, a_slot_of_the_limit_around_goes_to_the_next_waiter)
 {
     takt_permit *permit = wait_around(TAKT_NEVER);
-    takt_award slots = award_of(MS, MS, 0, 1, 1);
 
     run(0);
-    takt_scheduler_award(&r.s, outer_queue, &slots, NOW, NOW + MS);
+    award_around(MS);
     takt_scheduler_run(&r.s, NOW + MS);
     cr_assert_eq(permit->state, TAKT_PERMIT_FIRED);
-    takt_shadow_leave(&shadows, permit, 0);
+    takt_waiter_leave(&r.s, permit, 0);
     cr_expect_eq(outer_queue->in_hand.count, 1);
+    cr_expect_eq(r.queue->coming, 0);
     cr_expect_eq(told().acquires, 0, "its work does not begin");
 }
 
@@ -398,7 +489,27 @@ Test(shadow, work_that_the_limit_around_refuses_was_never_there)
 {
     wait_around(NOW + 50 * MS);
     run(0);
-    cr_assert_eq(told().acquires, 1);
     cr_assert_eq(run(50 * MS)[0], 'a', "too late");
+    cr_expect_eq(told().acquires, 0);
+    cr_expect_eq(r.queue->coming, 0);
+}
+
+/* While the work waits, the policy makes the limit enforce: it is to wait there itself. */
+Test(shadow, a_limit_that_enforces_meanwhile_holds_up_the_work)
+{
+    takt_permit *permit = wait_around(TAKT_NEVER);
+
+    run(0);
+    award_around(MS);
+    r.limit.mode = TAKT_MODE_ENFORCE;
+    takt_scheduler_run(&r.s, NOW + MS);
+    cr_assert_eq(takt_waiter_next(permit), 0);
+    cr_assert_eq(permit->passed_count, 1, "its slot is handed back if it gives up there");
+    cr_assert_eq(takt_scheduler_next_fired(&r.s), permit);
+    takt_waiter_acquire(&r.s, takt_waiter_next_queue(&r.s, permit), permit);
+    cr_expect_eq(r.queue->waiters.total, 1);
+    run(MS);
+    award(20 * MS, 20 * MS, 1);
+    cr_expect_str_eq(run(20 * MS), "a");
     cr_expect_eq(told().acquires, 0);
 }

@@ -46,7 +46,7 @@ Test(shadow_waiter, is_new_each_time)
     takt_permit none = {0};
 
     cr_assert_eq(shadow_waiter->home, home);
-    cr_assert_eq(shadow_waiter->shadow_stats, home);
+    cr_assert_eq(shadow_waiter->stats_count, 0);
     cr_assert_eq(shadow_waiter->work_us, TAKT_SHADOW_UNKNOWN);
     cr_assert_eq(shadow_waiter->used.of[TAKT_UNIT_TOKENS], TAKT_SHADOW_UNKNOWN);
     cr_assert_eq(shadow_waiter->ends_at_us, TAKT_NEVER);
@@ -108,8 +108,7 @@ Test(shadow_waiter, are_bounded_limit_by_limit)
     cr_assert_not_null(shadow_waiter);
     cr_assert_null(takt_shadow_waiter_new(&shadows, full));
     cr_assert_not_null(takt_shadow_waiter_new(&shadows, other));
-    shadow_waiter->shadow_stats =
-        other; /* it waits for another limit by now, and counts where it came to be */
+    shadow_waiter->stats[0] = other; /* it waits there by now, and counts where it came to be */
     takt_shadow_waiter_free(&shadows, shadow_waiter);
     cr_assert_eq(other->shadow_waiters, 1);
     cr_assert_not_null(takt_shadow_waiter_new(&shadows, full));

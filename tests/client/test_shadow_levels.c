@@ -1,0 +1,378 @@
+/*
+ * Limits in shadow among nested limits, over memory and over a real server: the limits that enforce
+ * decide as if the others were not there, those in shadow are one decision that begins when work
+ * starts, and a policy may change which of them enforce while work waits.
+ */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+#include "client/client.h"
+#include "scheduler/queue.h"
+#include "store/redis/cluster.h"
+
+#include "client/calls.h"
+
+#define JOBS 60
+#define MS   1000
+
+#define LIMITS(team, domain, gate, door)                                                           \
+    "limits:\n"                                                                                    \
+    "  - {name: user, rules: [{rate: 800/day, burst: 800}], within: team}\n"                       \
+    "  - {name: team, mode: " team ", rules: [{rate: 1/day, burst: 9}], within: domain}\n"         \
+    "  - {name: domain, mode: " domain ", rules: [{rate: 800/day, burst: 800}], within: whole}\n"  \
+    "  - {name: whole, rules: [{rate: 5/s}]}\n"                                                    \
+    "  - {name: job, rules: [{rate: 90/day, burst: 90}], within: gate}\n"                          \
+    "  - {name: gate, mode: " gate ", rules: [{rate: 1/day}], within: door}\n"                     \
+    "  - {name: door, mode: " door ", rules: [{rate: 90/day, burst: 90}]}\n"                       \
+    "  - {name: work, mode: shadow, concurrency: 1, within: place}\n"                              \
+    "  - {name: place, mode: shadow, concurrency: 2}\n"                                            \
+    "  - {name: call, within: vendor, mode: shadow, rules: [\n"                                    \
+    "      {rate: 200/day, counts: output, burst: 200},\n"                                         \
+    "      {rate: 90/day, counts: images, burst: 90}]}\n"                                          \
+    "  - {name: vendor, mode: shadow, rules: [\n"                                                  \
+    "      {rate: 5000/day, counts: input, burst: 5000},\n"                                        \
+    "      {rate: 800/day, counts: output, burst: 800}]}\n"
+
+static const char *const texts[] = {
+    LIMITS("shadow", "shadow", "shadow", "enforce"),  /* what the tests begin with */
+    LIMITS("shadow", "shadow", "enforce", "enforce"), /* the gate enforces */
+    LIMITS("shadow", "shadow", "shadow", "shadow"),
+};
+enum { AT_FIRST, GATE_ENFORCES, BOTH_IN_SHADOW, POLICIES };
+enum { MEMORY, REDIS, KINDS, CLUSTER = KINDS };
+static int kinds[] = {MEMORY, REDIS};
+static takt_policy *policies[POLICIES];
+static struct server server;
+static struct cluster cluster;
+static uv_timer_t alive; /* shadow waiters keep no loop alive: it is the test that waits for them */
+static seen jobs[JOBS];
+
+#define EACH_STORE(test)                                                                           \
+    ParameterizedTestParameters(shadow_levels, test)                                               \
+    {                                                                                              \
+        return cr_make_param_array(int, kinds, KINDS);                                             \
+    }                                                                                              \
+    ParameterizedTest(const int *kind, shadow_levels, test, .timeout = 60)
+
+static void never(uv_timer_t *timer)
+{
+    (void)timer;
+}
+
+static void begin(int kind)
+{
+    takt_options options = {.store_timeout_us = 20000 * MS, .on_event = note_event};
+    takt_error error = {0};
+
+    if (kind == REDIS)
+        server_start(&server, NULL);
+    if (kind == CLUSTER)
+        cluster_start(&cluster, false, NULL);
+    options.store = kind == MEMORY ? "memory:" : kind == REDIS ? server.url : cluster.url;
+    cr_assert_eq(uv_loop_init(&loop), 0);
+    uv_timer_init(&loop, &alive);
+    uv_timer_start(&alive, never, 3600 * 1000, 0);
+    for (int i = 0; i < POLICIES; i++)
+        cr_assert_eq(takt_policy_parse(&policies[i], "p", texts[i], strlen(texts[i]), &error), 0,
+                     "%s", error.text);
+    cr_assert_eq(takt_open(&client, &loop, policies[AT_FIRST], &options, &error), 0, "%s",
+                 error.text);
+}
+
+static void end(int kind)
+{
+    uv_close((uv_handle_t *)&alive, NULL);
+    close_client();
+    for (int i = 0; i < POLICIES; i++)
+        takt_policy_free(policies[i]);
+    if (kind == REDIS)
+        server_stop(&server);
+    if (kind == CLUSTER)
+        cluster_stop(&cluster);
+}
+
+static void acquire_many(seen *of, int count, const char *limit, int64_t max_wait_us)
+{
+    takt_request request = TAKT_REQUEST(limit);
+
+    request.max_wait_us = max_wait_us;
+    for (int i = 0; i < count; i++)
+        cr_assert_eq(acquire(&of[i], request), 0);
+}
+
+static takt_standing standing_of(const char *limit)
+{
+    takt_call call = {0};
+
+    run_call(takt_peek(client, &call, limit, NULL, note_call));
+    return last.standing;
+}
+
+static takt_shadow told(const char *limit)
+{
+    takt_shadow shadow;
+
+    cr_assert_eq(takt_get_shadow(client, limit, &shadow), 0);
+    cr_assert_eq(shadow.acquires, shadow.at_once + shadow.waited + shadow.refused + shadow.waiting +
+                                      shadow.unmeasured);
+    return shadow;
+}
+
+static int64_t granted(const char *limit)
+{
+    return told(limit).at_once + told(limit).waited;
+}
+
+static void until_granted(const char *limit, int64_t count)
+{
+    while (granted(limit) < count)
+        uv_run(&loop, UV_RUN_ONCE);
+}
+
+static void until_left(const char *limit, int64_t remaining)
+{
+    while (standing_of(limit).remaining != remaining)
+        continue;
+}
+
+/* What gives up has taken nothing, of no level: the user's and the whole's slot is one. */
+EACH_STORE(levels_around_those_in_shadow_are_one_decision)
+{
+    int started = 0;
+
+    begin(*kind);
+    acquire_many(jobs, JOBS, "user", 900 * MS);
+    cr_assert_not_null(jobs[0].permit.queue->nest);
+    cr_expect_eq(jobs[0].permit.queue->nest->count, 1);
+    cr_expect_str_eq(jobs[0].permit.queue->limit->name, "whole");
+    run_until(JOBS);
+    for (int i = 0; i < JOBS; i++) {
+        started += jobs[i].status == 0;
+        cr_expect(jobs[i].status == 0 || jobs[i].status == TAKT_E_DEADLINE);
+    }
+    cr_expect(started >= 1 && started <= 6, "%d", started);
+    until_granted("team", started);
+    until_left("user", 800 - started);
+    cr_expect_eq(told("team").acquires, started, "only work that started is measured");
+    cr_expect_eq(told("domain").acquires, started);
+    cr_expect_eq(standing_of("team").remaining, 9 - started);
+    cr_expect_eq(standing_of("domain").remaining, 800 - started);
+    end(*kind);
+}
+
+/* The team has nine tokens, so the tenth shadow waiter takes none of the domain. */
+EACH_STORE(levels_in_shadow_are_one_decision)
+{
+    begin(*kind);
+    acquire_many(jobs, 12, "user", 0);
+    run_until(12);
+    until_granted("team", 9);
+    while (told("team").waiting < 3)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_expect_eq(granted("domain"), 9);
+    cr_expect_eq(told("domain").waiting, 3);
+    cr_expect_eq(standing_of("domain").remaining, 791);
+    cr_expect_geq(standing_of("team").waiting, 1);
+    for (int i = 1; i < 12; i++)
+        cr_expect_geq(jobs[i].permit.slot_at_us - jobs[i - 1].permit.slot_at_us, 200 * MS);
+    end(*kind);
+}
+
+/* Those that enforce take back by the work's slot, those in shadow by that of its shadow waiter. */
+EACH_STORE(every_level_takes_back_what_work_has_not_used)
+{
+    takt_request request = TAKT_REQUEST("user");
+
+    begin(*kind);
+    request.cost = 1;
+    cr_assert_eq(acquire(&jobs[0], request), 0);
+    run_until(1);
+    until_granted("team", 1);
+    cr_expect_eq(takt_settle(&jobs[0].permit, &request, NULL, 0), 0, "not begun");
+    until_left("user", 800);
+    until_left("team", 9);
+    until_left("domain", 800);
+    request = TAKT_REQUEST("job");
+    request.cost = 1;
+    cr_assert_eq(acquire(&jobs[1], request), 0);
+    run_until(2);
+    until_granted("gate", 1);
+    cr_expect_eq(takt_settle(&jobs[1].permit, &request, TAKT_USED(0)), 0);
+    until_left("job", 90);
+    until_left("gate", 1);
+    until_left("door", 90);
+    end(*kind);
+}
+
+static void until_both_left(const char *limit, int64_t first, int64_t second)
+{
+    takt_standing standing;
+
+    do
+        standing = standing_of(limit);
+    while (standing.rules[0].remaining != first || standing.rules[1].remaining != second);
+}
+
+/* The levels number their units differently; the first report comes before the slot is there. */
+EACH_STORE(what_work_has_used_waits_for_the_slot)
+{
+    const takt_amount used[] = {{"output", 10}, {"images", 1}};
+    takt_request request = TAKT_REQUEST("call");
+
+    request.amounts[0] = (takt_amount){"input", 700};
+    request.amounts[1] = (takt_amount){"output", 30};
+    request.amounts[2] = (takt_amount){"images", 4};
+    begin(*kind);
+    for (int i = 0; i < 2; i++) {
+        cr_assert_eq(acquire(&jobs[i], request), 0);
+        run_until(i + 1);
+        if (i > 0)
+            until_granted("call", i + 1);
+        cr_expect_eq(takt_settle(&jobs[i].permit, &request, used, 2), 0);
+        until_granted("vendor", i + 1);
+        until_both_left("call", 200 - (i + 1) * 10, 90 - (i + 1));
+        until_both_left("vendor", 5000 - (i + 1) * 700, 800 - (i + 1) * 10);
+    }
+    end(*kind);
+}
+
+EACH_STORE(permits_of_levels_in_shadow_are_held_as_long_as_the_work_runs)
+{
+    begin(*kind);
+    acquire_many(jobs, 2, "work", 0);
+    run_until(2);
+    until_granted("work", 1);
+    cr_expect_eq(granted("place"), 1, "the second one waits for both");
+    cr_expect_eq(standing_of("place").held, 1);
+    takt_release(&jobs[0].permit);
+    until_granted("work", 2);
+    cr_expect_eq(standing_of("place").held, 1);
+    takt_release(&jobs[1].permit);
+    while (standing_of("place").held + standing_of("work").held > 0)
+        continue;
+    end(*kind);
+}
+
+/* A try takes from the limits that enforce first: where one refuses, no shadow is asked. */
+EACH_STORE(tries_ask_the_levels_in_shadow_last)
+{
+    takt_call call = {0};
+    static takt_permit permits[12];
+
+    begin(*kind);
+    run_call(takt_try_acquire(client, &call, &permits[0], &TAKT_REQUEST("user"), note_call));
+    cr_assert_eq(last.status, 0);
+    cr_expect_eq(permits[0].slot_at_us, last.standing.now_us);
+    run_call(takt_try_acquire(client, &call, &permits[1], &TAKT_REQUEST("user"), note_call));
+    cr_assert_eq(last.status, TAKT_E_NO_SLOT);
+    cr_expect_eq(told("team").tries, 1);
+    cr_expect_eq(told("domain").tries, 1);
+    cr_expect_eq(standing_of("user").remaining, 799);
+    cr_expect_eq(standing_of("team").remaining, 8);
+    run_call(takt_try_acquire(client, &call, &permits[2], &TAKT_REQUEST("work"), note_call));
+    cr_assert_eq(last.status, 0);
+    cr_expect_eq(permits[2].slot_at_us, 0, "limits in shadow alone");
+    cr_expect_eq(standing_of("work").held, 1);
+    cr_expect_eq(standing_of("place").held, 1, "its shadow waiter holds both");
+    takt_release(&permits[2]);
+    while (standing_of("place").held + standing_of("work").held > 0)
+        continue;
+    end(*kind);
+}
+
+static void reload(int which)
+{
+    takt_error error = {0};
+
+    cr_assert_eq(takt_reload(client, policies[which], &error), 0, "%s", error.text);
+}
+
+static void until_it_waits_at(const seen *job, const char *limit)
+{
+    while (strcmp(job->permit.queue->limit->name, limit) != 0)
+        uv_run(&loop, UV_RUN_ONCE);
+}
+
+/* The gate gives one token a day.  Work that comes under the new policy waits for all three in one
+ * decision; back in shadow, the gate holds up nothing. */
+EACH_STORE(a_policy_makes_a_level_enforce_while_work_waits)
+{
+    takt_call call = {0};
+
+    begin(*kind);
+    run_call(takt_block(client, &call, "door", NULL, 300 * MS, NULL, note_call));
+    acquire_many(jobs, 2, "job", 0);
+    reload(GATE_ENFORCES);
+    acquire_many(&jobs[2], 1, "job", 0);
+    cr_expect_eq(jobs[2].permit.queue->nest->count, 2);
+    run_until(1);
+    cr_expect_eq(told("gate").acquires, 0, "it was to pass the gate itself");
+    while (standing_of("gate").waiting < 1)
+        continue;
+    reload(AT_FIRST);
+    run_until(3);
+    for (int i = 0; i < 3; i++)
+        cr_expect_eq(jobs[i].status, 0, "job %d", i);
+    cr_expect_eq(told("gate").acquires, 2, "those that were held up");
+    until_left("job", 87);
+    end(*kind);
+}
+
+EACH_STORE(a_policy_puts_the_level_into_shadow_that_holds_up_work)
+{
+    begin(*kind);
+    reload(GATE_ENFORCES);
+    acquire_many(jobs, 3, "job", 0);
+    run_until(1);
+    cr_expect_eq(jobs[1].permit.queue->nest->count, 2);
+    reload(AT_FIRST);
+    run_until(3);
+    cr_expect_eq(told("gate").acquires, 2);
+    cr_expect_eq(told("door").acquires, 0);
+    reload(GATE_ENFORCES);
+    acquire_many(&jobs[3], 1, "job", 0);
+    reload(BOTH_IN_SHADOW);
+    run_until(4);
+    cr_expect_eq(told("gate").acquires, 3);
+    end(*kind);
+}
+
+EACH_STORE(work_that_is_cancelled_or_released_leaves_no_shadow)
+{
+    takt_call call = {0};
+
+    begin(*kind);
+    run_call(takt_block(client, &call, "door", NULL, 3600000 * (int64_t)MS, NULL, note_call));
+    acquire_many(jobs, 2, "job", 0);
+    until_it_waits_at(&jobs[0], "door");
+    cr_expect_eq(takt_cancel(&jobs[0].permit), 0);
+    takt_release(&jobs[1].permit);
+    run_until(1);
+    cr_expect_eq(jobs[0].status, TAKT_E_CANCELED);
+    cr_expect_eq(told("gate").acquires, 0);
+    until_left("job", 90);
+    end(*kind);
+}
+
+/* The keys of a chain are on different nodes there: work and its shadow waiter pass their limits
+ * one after the other, also those that waited for the first claim. */
+Test(shadow_levels_cluster, where_one_claim_cannot_decide, .timeout = 150)
+{
+    begin(CLUSTER);
+    acquire_many(jobs, 1, "user", 0);
+    acquire_many(&jobs[1], 2, "work", 0);
+    cr_expect_eq(jobs[0].permit.queue->nest->count, 1);
+    run_until(3);
+    until_granted("work", 1);
+    until_granted("place", 1);
+    until_granted("team", 1);
+    until_granted("domain", 1);
+    cr_expect_not(client->store->nests);
+    cr_expect_eq(told("place").acquires, 1, "the second one waits inside");
+    cr_expect_eq(standing_of("place").held, 1);
+    acquire_many(&jobs[3], 1, "job", 0);
+    run_until(4);
+    until_granted("gate", 1);
+    cr_expect_eq(events_seen, 0);
+    end(CLUSTER);
+}
