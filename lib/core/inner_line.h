@@ -5,8 +5,8 @@
  * Nested work stands in the line of the outermost ledger, and in those of its inner ledgers.  In
  * each it leaves room to the places before it, as in any line with tenants.  Those of the innermost
  * ledger are the claim's inner_tenant, or have no name; a ledger between has the tenants of the
- * outermost one.  A place stays in an
- * inner line while its claim is parked, with the time at which it comes back.
+ * outermost one.  A place stays in an inner line while its claim is parked, with the time at which
+ * it comes back.
  *
  * A worker that is alone in an inner line keeps the inner rules, and nothing else.
  *

@@ -133,6 +133,8 @@ static void move_to_end(takt_scheduler *scheduler, takt_turn *turn, int priority
 
     takt_turns_step_back(turn);
     takt_list_remove(&turn->link);
+    if (turn->priority != priority)
+        turn->round = 0;
     turn->priority = (int8_t)priority;
     turn->started = 0;
     if (priority >= 0)

@@ -281,13 +281,21 @@ static void few_beside_many(const char *limits)
     server_stop(&server);
 }
 
-Test(tenants, of_an_inner_limit_take_turns_over_redis)
+Test(tenants, of_a_scarce_inner_limit_take_turns_over_redis)
 {
     few_beside_many(LIMIT_OF("account", FAIR
-                             ", within: vendor") "  - {name: vendor, rules: [{rate: 2000/s}]}\n");
+                             ", within: vendor") "  - {name: vendor, rules: [{rate: 2000/s}], lookahead: 10ms}\n");
+}
+
+Test(tenants, of_an_inner_limit_within_a_scarce_one_take_turns_over_redis)
+{
     few_beside_many(
         "  - {name: account, rules: [{rate: 2000/s}], fair: tenant, within: vendor}\n" LIMIT_OF(
             "vendor", ""));
+}
+
+Test(tenants, of_two_limits_take_turns_over_redis)
+{
     few_beside_many(LIMIT_OF("account", FAIR ", within: vendor") LIMIT_OF("vendor", FAIR));
 }
 

@@ -349,14 +349,14 @@ static void two_keys(int64_t delay_us, uint64_t seed)
     close_fleet();
 }
 
-/* A key with 30 tenants on each worker does not hold up the others: a worker has 32 queues in
+/* A key with 120 tenants on each worker does not hold up the others: a worker has 32 queues in
  * line. */
 static void many_tenants(int64_t delay_us, uint64_t seed)
 {
     group *other[8];
 
     open_fleet(2, 200, 150, false, delay_us, seed);
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 240; i++) {
         char name[32];
         snprintf(name, sizeof name, "tenant %d", i);
         come(i % 2, add_group(&inner, "key", name, 1), 20, true);
@@ -425,8 +425,28 @@ static void inside_alone(int64_t delay_us, uint64_t seed)
     ten_beside_many(100, 50, false, delay_us, seed);
 }
 
+/* A tenant has work of two keys, and another one of the first key.  The two lines have different
+ * orders, and nobody waits for somebody who waits for it. */
+static void orders_that_differ(int64_t delay_us, uint64_t seed)
+{
+    group *a, *more, *b;
+
+    open_fleet(3, 20, 50, true, delay_us, seed);
+    a = add_group(&inner, "key", "a", 1);
+    more = add_group(&inner, "other", "a", 1);
+    b = add_group(&inner, "key", "b", 1);
+    come(0, a, 40, true);
+    come(1, more, 40, true);
+    come(2, b, 40, true);
+    run_for(40);
+    check_used("all", a->starts + more->starts + b->starts, 40 * 20, 980);
+    check_part("b", b->starts, 40 * 10, 20);
+    close_fleet();
+}
+
 static void inside_and_outside(int64_t delay_us, uint64_t seed)
 {
+    orders_that_differ(delay_us, seed);
     tenants_of_one_key(true, delay_us, seed);
     ten_beside_many(50, 100, true, delay_us, seed);
     ten_beside_many(100, 50, true, delay_us, seed);

@@ -484,9 +484,6 @@ MUTANTS = [
      'if (call->tenant)',
      'if (call->tenant && call->tenant_weight == 0)'),
     # tenants of nested limits
-    ('tenants take no turns within those of their subject', 'core/tenants.c',
-     'if (!ledger->within_turns || me->inside == 0)',
-     'if (at >= 0)'),
     ('a place waits inside for tenants that wait for it outside', 'core/tenants.c',
      'if (ledger->tenants[i].behind)',
      'if (false)'),
