@@ -111,7 +111,7 @@ static int add_mode(takt_client *client, const takt_request *request, const takt
 
     choose(request, levels, mode, &chain, at);
     chain.inside = chain.count > 1 ? takt_chain_inside(&chain) : TAKT_INSIDE_NONE;
-    if (client->store->nests && takt_nest_suits(&client->scheduler, &chain))
+    if (takt_chain_is_nested(&chain))
         return add_nested(client, request, levels, &chain, at[chain.count - 1], path);
     for (int i = 0; code == 0 && i < chain.count; i++)
         code = add_level(client, request, levels, at[i], path);
@@ -165,7 +165,7 @@ static bool find_queues(takt_client *client, const takt_queue *nested,
     int at = 0;
 
     queues[0] =
-        takt_client_queue(client, nested->limit, nested->key, turns ? nested->turn->tenant : NULL,
+        takt_client_queue(client, nested->limit, nested->key, turns ? nested->nest->tenant : NULL,
                           turns ? nested->turn->weight : 0);
     for (int i = nested->nest->count - 1; queues[at] && i >= 0; i--) {
         const takt_inner *inner = &nested->nest->inner[i];
@@ -218,46 +218,35 @@ static bool spread_all(takt_client *client, takt_queue *nested)
     return true;
 }
 
-bool takt_acquire_unnest(takt_client *client, takt_queue *queue)
+/* Whether the policy has one of a nested queue's limits in another mode than the queue. */
+static bool has_old_mode(const takt_client *client, const takt_queue *nested)
 {
-    takt_permit *permit;
+    const takt_limit *limit = takt_policy_renewed(client->policy, nested->limit, nested->key);
+    bool old = limit && limit->mode != nested->limit->mode;
 
-    if (queue->waiters.total > 0 && !spread_all(client, queue))
-        return false;
-    while ((permit = takt_queue_first(queue))) /* a ticket: its program passes the limits */
-        takt_waiter_fire(&client->scheduler, permit, TAKT_E_INVALID);
-    return true;
-}
-
-/* Whether the policy has a nested queue's limits in different modes by now. */
-static bool is_mixed(const takt_client *client, const takt_queue *nested)
-{
-    const takt_limit *outermost = takt_policy_renewed(client->policy, nested->limit, nested->key);
-
-    for (int i = 0; outermost && i < nested->nest->count; i++) {
+    for (int i = 0; i < nested->nest->count; i++) {
         const takt_inner *inner = &nested->nest->inner[i];
-        const takt_limit *limit = takt_policy_renewed(client->policy, inner->limit, inner->key);
-        if (limit && limit->mode != outermost->mode)
-            return true;
+        limit = takt_policy_renewed(client->policy, inner->limit, inner->key);
+        old = old || (limit && limit->mode != inner->limit->mode);
     }
-    return false;
+    return old;
 }
 
 void takt_acquire_renew(takt_client *client)
 {
     const takt_table *all = &client->scheduler.queues;
-    takt_queue **mixed = malloc((all->count + 1) * sizeof *mixed);
+    takt_queue **old = malloc((all->count + 1) * sizeof *old);
     size_t count = 0;
 
-    for (size_t i = 0; mixed && i < all->used; i++)
+    for (size_t i = 0; old && i < all->used; i++)
         for (takt_entry *entry = all->buckets[i]; entry; entry = entry->next) {
             takt_queue *queue = TAKT_HOLDER(entry, takt_queue, registry.entry);
-            if (queue->nest && queue->waiters.total > 0 && is_mixed(client, queue))
-                mixed[count++] = queue;
+            if (queue->nest && queue->waiters.total > 0 && has_old_mode(client, queue))
+                old[count++] = queue;
         }
     while (count > 0)
-        (void)spread_all(client, mixed[--count]);
-    free(mixed);
+        (void)spread_all(client, old[--count]);
+    free(old);
 }
 
 /* ---- the life of a permit -------------------------------------------------------------------- */

@@ -22,18 +22,13 @@ typedef struct takt_path {
 int takt_acquire_path(takt_client *client, const takt_request *request, const takt_levels *levels,
                       takt_path *path);
 
-/* The store does not carry claims with inner limits: the waiters of a nested queue pass their
- * limits one after the other.  False: no memory, and they wait where they are. */
-bool takt_acquire_unnest(takt_client *client, takt_queue *queue);
-
-/* The policy has changed.  Work that waits for one slot of limits of which some are in shadow now,
- * and others are not, passes them one after the other.  Without memory its limits stay as they are.
- */
+/* The policy has changed.  Work that waits for one slot of several limits, of which some are in
+ * another mode now, passes those that enforce one after the other.  Without memory its limits stay
+ * as they are. */
 void takt_acquire_renew(takt_client *client);
 
 /* Puts a permit into a queue, behind no other limit and without a deadline.  It waits in shadow
- * limits, too.  Of a nested queue it fails with TAKT_E_INVALID if the store does not carry claims
- * with inner limits. */
+ * limits, too. */
 void takt_acquire_ticket(takt_client *client, takt_queue *queue, takt_permit *permit, int32_t cost,
                          takt_more more, int32_t priority, takt_acquire_cb callback);
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "client/acquire.h"
 #include "policy/weights.h"
 #include "scheduler/registry.h"
 #include "scheduler/renew.h"
@@ -193,7 +192,6 @@ int takt_client_renew(takt_client *client, const takt_policy *policy)
     client->asked = NULL;
     client->renewed = true;
     takt_renew_policy(&client->scheduler, find, weigh, client);
-    takt_acquire_renew(client);
     takt_client_ask(client);
     return 0;
 }

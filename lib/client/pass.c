@@ -118,14 +118,6 @@ static void answered(takt_store_call *call)
     char differing[TAKT_NAME_SIZE_MAX + 1] = "";
 
     client->claims_in_flight--;
-    if (call->status != 0 && call->inner_count > 0 && !client->store->nests) {
-        takt_scheduler_refused(&client->scheduler, queue);
-        if (!takt_acquire_unnest(client, queue)) /* its next claim, after a pause, is refused too */
-            takt_loss_failed(&client->scheduler, queue, TAKT_E_NOMEM, takt_timer_now());
-        keep_spare(client, claiming);
-        takt_client_ask(client);
-        return;
-    }
     takt_scheduler_set_server(&client->scheduler, queue, call->server);
     takt_client_count(client, call->status, claiming->sent_us);
     if (call->status == 0) {

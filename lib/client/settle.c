@@ -107,7 +107,7 @@ void takt_settle_shadow(takt_client *client, const takt_shadow_waiter *shadow_wa
     for (int i = 0; queue->nest && i < queue->nest->count; i++) {
         const takt_inner *inner = &queue->nest->inner[i];
         settle_part(client, shadow_waiter, inner->limit, inner->key, inner->units,
-                    (takt_payer){NULL, 1, 0});
+                    payer_inside(queue, i, permit->priority));
     }
     settle_part(client, shadow_waiter, queue->limit, queue->key, TAKT_UNIT_MAP_PLAIN,
                 payer_of(queue, permit->priority));

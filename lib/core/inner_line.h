@@ -10,9 +10,9 @@
  *
  * A worker that is alone in an inner line keeps the inner rules, and nothing else.
  *
- * Workers that pass their levels one after another may stand in an inner line, too.  If they came
- * first, so that the line has no tenants, nested work takes no turns there until it is empty, and
- * does not count for the line's bound of waiters.
+ * Workers whose work is not nested may stand in an inner line, too.  If they came first, so that
+ * the line has no tenants, nested work takes no turns there until it is empty, and does not count
+ * for the line's bound of waiters.
  */
 #ifndef TAKT_CORE_INNER_LINE_H
 #define TAKT_CORE_INNER_LINE_H

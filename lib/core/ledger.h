@@ -57,6 +57,13 @@ typedef struct takt_offer {
     int32_t priority; /* of the worker's most urgent waiter */
 } takt_offer;
 
+/* Which tenants the innermost line has. */
+typedef enum takt_inside {
+    TAKT_INSIDE_NONE,   /* one without a name */
+    TAKT_INSIDE_ALIKE,  /* those of the outermost line: both limits have `fair` */
+    TAKT_INSIDE_WITHIN, /* its own, within the turns of their subject: it alone has `fair` */
+} takt_inside;
+
 typedef struct takt_claim {
     uint64_t worker;
     int64_t seq;     /* grows with every claim of the worker to this ledger */

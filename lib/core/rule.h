@@ -211,7 +211,7 @@ typedef struct takt_rule_state {
         } sliding_window;
         takt_log log;
     };
-    /* Tokens used beyond what was taken, which are taken before others are given (numbers.c).  Of
+    /* Tokens used beyond what was taken, which are taken before others are given (debt.h).  Of
      * an algorithm that owes: that many are in its state, ahead of where slots can have put it. */
     int64_t owed;
     takt_pages *pages; /* where logs are kept; NULL: nowhere, then no rule keeps a log */

@@ -108,8 +108,11 @@ static bool note_unit(units *seen, const char *name, int32_t usual)
 {
     for (int i = 0; i < seen->count; i++)
         if (strcmp(seen->names[i], name) == 0 &&
-            (seen->usual[i] == usual || seen->usual[i] == 0 || usual == 0))
+            (seen->usual[i] == usual || seen->usual[i] == 0 || usual == 0)) {
+            if (usual > 0)
+                seen->usual[i] = usual;
             return true;
+        }
     if (seen->count == TAKT_AMOUNTS_MAX)
         return false;
     seen->names[seen->count] = name;
@@ -181,7 +184,7 @@ static int refuse_tenants_of(const takt_policy *policy, const takt_limit *limit,
                                   "the outermost limit, \"%s\", as well, or to the innermost one "
                                   "instead",
                                   index, outermost->name);
-    if (outermost->fair == TAKT_FAIR_KEY || (!inmost && limit->fair == TAKT_FAIR_KEY))
+    if (outermost->fair == TAKT_FAIR_KEY || limit->fair == TAKT_FAIR_KEY)
         return takt_fail(error, TAKT_E_POLICY,
                          "limits[%zu].fair: the limit \"%s\", which it is within, has fair too; "
                          "write fair: tenant in both, or remove it from one",

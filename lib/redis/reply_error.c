@@ -79,6 +79,9 @@ static const struct row {
     {"TRYAGAIN", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE,
      "the slot of a ledger is moving between nodes"},
     {"CLUSTERDOWN", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE, "the cluster is down"},
+    {"CROSSSLOT", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE_ACCESS,
+     "it is a node of a cluster, and limits within others need a namespace in braces there, such "
+     "as \"{mail}\": write it so in the policies of all workers"},
     {"MOVED", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE,
      "it is a node of a cluster, and the key is on another node: remove cluster=no"},
     {"ASK", NULL, TAKT_REDIS_FAIL_CALL, TAKT_E_STORE,

@@ -223,6 +223,7 @@ static bool state(takt_relay *relay, const char *const *words, const size_t *siz
     int64_t seen = takt_relay_read(&reader, 0, INT64_MAX);
     int64_t holding = takt_relay_read(&reader, 0, TAKT_EXACT_MAX);
     int64_t weight = takt_relay_read(&reader, 0, TAKT_TENANT_WEIGHT_MAX);
+    takt_inside inside = (takt_inside)takt_relay_read(&reader, 0, TAKT_INSIDE_WITHIN);
     int count = read_wants(&reader, wants);
     takt_desk *desk;
 
@@ -233,12 +234,14 @@ static bool state(takt_relay *relay, const char *const *words, const size_t *siz
     if (desk == NULL)
         return false;
     drop_seen(desk, seen);
-    if (count > 0)
+    if (count > 0) {
         desk->counter->weight = (int32_t)weight;
+        desk->counter->said.inside = inside;
+    }
     desk->stated = ++relay->relays->stated;
     desk->seq = seq;
-    if (count > 0 && (relay->relays->draining || takt_counter_is_unnested(desk->counter))) {
-        desk->failed = relay->relays->draining ? TAKT_E_STORE : TAKT_RELAY_UNNESTED;
+    if (count > 0 && relay->relays->draining) {
+        desk->failed = TAKT_E_STORE;
         count = 0;
     }
     if (takt_desk_state(desk, wants, count, holding) < 0)
@@ -261,7 +264,7 @@ static int open_relay(takt_relay *relay, const char *const *words, const size_t 
     const takt_clock *clock = &relay->relays->client->scheduler.servers.first.clock;
     const char *name_space = relay->relays->name_space;
     int64_t now_us = takt_timer_now();
-    char text[80];
+    char text[64];
     takt_writer writer = {text, text + sizeof text, false};
     const char *answer[] = {"open", text};
     size_t answer_sizes[] = {4, 0};
@@ -279,9 +282,6 @@ static int open_relay(takt_relay *relay, const char *const *words, const size_t 
     relay->opened = true;
     takt_relay_write(&writer, now_us);
     takt_relay_write(&writer, clock->known ? takt_clock_store(clock, now_us) : 0);
-    takt_relay_write(&writer, relay->relays->client->store->nests);
-    takt_relay_write(&writer, 1); /* it settles for tenants */
-    takt_relay_write(&writer, 1); /* it reads units, and says ways */
     answer_sizes[1] = (size_t)(writer.at - text);
     takt_report_send(relay, 2, answer, answer_sizes);
     return 0;
@@ -302,9 +302,7 @@ int takt_relay_command(takt_relay *relay, int count, const char *const *words, c
     if (!relay->opened)
         return takt_fail(error, TAKT_E_INVALID,
                          "RELAY is for programs whose store is \"agent:\", and begins with OPEN");
-    if (count == 2 && is_named(words[1], sizes[1], "WAYS"))
-        understood = relay->ways = true;
-    else if (count == 5 && is_named(words[1], sizes[1], "WANT"))
+    if (count == 5 && is_named(words[1], sizes[1], "WANT"))
         understood = state(relay, words, sizes);
     else if (count == 5 && is_named(words[1], sizes[1], "LIMIT"))
         understood = define(relay, words, sizes);

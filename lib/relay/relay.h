@@ -119,7 +119,6 @@ struct takt_relay {
     takt_link calls; /* under way: relay_call.c */
     int call_count;
     bool opened;
-    bool ways;     /* the program reads in which ways waiters leave */
     int64_t index; /* of the last slot or refusal */
     takt_relay_send send;
     void *data;
@@ -155,12 +154,6 @@ const takt_limit *takt_counter_limit(const takt_counter *counter);
 static inline const char *takt_counter_tenant(const takt_counter *counter)
 {
     return counter->tenant_name[0] || counter->weight > 0 ? counter->tenant_name : NULL;
-}
-
-/* Whether its work is nested, which the client's store cannot decide about. */
-static inline bool takt_counter_is_unnested(const takt_counter *counter)
-{
-    return counter->said.count > 1 && !counter->relays->client->store->nests;
 }
 
 /* ---- tickets.c */

@@ -147,10 +147,7 @@ static void send_report(takt_desk *desk)
     takt_relay_write(&writer, queue != NULL ? queue->awarded.blocked_until_us : 0);
     takt_relay_write(&writer, queue != NULL ? queue->awarded.waiting : 0);
     takt_relay_write(&writer, queue != NULL ? takt_loss_workers(queue) : 0);
-    if (desk->relay->ways)
-        takt_relay_write_leaves(&writer, &desk->leaving);
-    else
-        takt_relay_write(&writer, takt_relay_leaving(&desk->leaving));
+    takt_relay_write_leaves(&writer, &desk->leaving);
     takt_relay_write(&writer, desk->lost);
     takt_relay_write(&writer, queue != NULL && desk->held_count > 0
                                   ? takt_max(queue->holding.leased_until_us, 0)

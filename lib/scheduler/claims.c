@@ -274,7 +274,7 @@ static void state(takt_scheduler *scheduler, takt_queue *queue, takt_claim *clai
     claim->inner_weight = 0;
     claim->within_turns = queue->nest && queue->nest->inside == TAKT_INSIDE_WITHIN;
     if (queue->nest) {
-        claim->worker = takt_nest_worker(queue, claim->worker);
+        claim->worker = takt_nest_worker(queue, scheduler->worker);
         claim->inner_tenant = takt_nest_tenant(queue, 0, &claim->inner_weight);
     }
     claim->seq = ++scheduler->seq;

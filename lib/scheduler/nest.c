@@ -38,25 +38,11 @@ static bool has_tenants_between(const takt_chain *chain)
     return false;
 }
 
-/* Whether a limit inside the outermost one has tenants. */
-static bool has_tenants_inside(const takt_chain *chain)
-{
-    for (int i = 0; i + 1 < chain->count; i++)
-        if (has_tenants(chain->limits[i]))
-            return true;
-    return false;
-}
-
 static bool suits(const takt_chain *chain, int level)
 {
     const takt_limit *limit = chain->limits[level];
 
     return limit->mode == chain->limits[0]->mode && limit->access == TAKT_ACCESS_LIMITED;
-}
-
-bool takt_nest_suits(const takt_scheduler *scheduler, const takt_chain *chain)
-{
-    return takt_chain_is_nested(chain) && (!scheduler->relayed || !has_tenants_inside(chain));
 }
 
 bool takt_chain_is_nested(const takt_chain *chain)
@@ -348,7 +334,7 @@ uint64_t takt_nest_worker(const takt_queue *queue, uint64_t worker)
         takt_unit_map_write(nest->inner[i].units, units);
         worker = takt_tenant_worker(worker, units);
     }
-    return nest->inside == TAKT_INSIDE_WITHIN ? takt_tenant_worker(worker, nest->tenant) : worker;
+    return takt_tenant_worker(worker, nest->tenant);
 }
 
 const char *takt_nest_tenant(const takt_queue *queue, int level, int32_t *weight)
@@ -356,7 +342,7 @@ const char *takt_nest_tenant(const takt_queue *queue, int level, int32_t *weight
     const takt_nest *nest = queue->nest;
     bool within = nest->inside == TAKT_INSIDE_WITHIN;
 
-    *weight = within ? nest->weight : queue->turn->weight;
+    *weight = level == 0 && within ? nest->weight : queue->turn->weight;
     if (level == 0 && nest->inside == TAKT_INSIDE_NONE)
         return NULL;
     return level == 0 && within ? nest->tenant : queue->turn->tenant;

@@ -1,24 +1,16 @@
 /*
  * nest.h: work of inner limits (`within`) that waits in one queue of the outermost limit.
  *
- * If a claim can decide about all levels at once (core/inner.h), work does not pass them one after
- * the other.  It waits in a queue of the outermost limit and key that is kept for its inner limits
- * and keys alone, takes turns like the queue of a tenant (order.h), and claims with the inner
- * limits.  To the ledger its tenant is the subject: the inner keys.  With `fair: tenant` it is the
- * tenant that the work names.  If the innermost limit alone has `fair`, the queue is kept for one
- * tenant of its subject.
+ * A claim decides about all levels at once (core/inner.h).  So work waits in a queue of the
+ * outermost limit and key that is kept for its inner limits and keys alone, takes turns like the
+ * queue of a tenant (order.h), and claims with the inner limits.  To the ledger its tenant is the
+ * subject: the inner keys.  With `fair: tenant` it is the tenant that the work names.  If the
+ * innermost limit alone has `fair`, the queue is kept for one tenant of its subject.
  */
 #ifndef TAKT_SCHEDULER_NEST_H
 #define TAKT_SCHEDULER_NEST_H
 
 #include "scheduler/scheduler.h"
-
-/* Which tenants the innermost line has. */
-typedef enum takt_inside {
-    TAKT_INSIDE_NONE,   /* one without a name */
-    TAKT_INSIDE_ALIKE,  /* those of the outermost line: both limits have `fair` */
-    TAKT_INSIDE_WITHIN, /* its own, within the turns of their subject: it alone has `fair` */
-} takt_inside;
 
 /* The limits that one claim is to decide about, the innermost first, with the keys of work and what
  * it takes of each.  Those of work that enforce are a chain, and those in shadow are another one.
@@ -63,13 +55,9 @@ takt_inside takt_chain_inside(const takt_chain *chain);
  * tenants, so has the outermost or the innermost one; and their units can be numbered. */
 bool takt_chain_is_nested(const takt_chain *chain);
 
-/* Whether work of a numbered chain can go by those limits: of a unit that they count and its own do
- * not, a request takes 1, so no other level may have an amount in that place. */
+/* Whether work of a numbered chain can go by those limits.  If they count a unit that its own
+ * limits do not, a request takes 1 of it; then no level may have an amount in that place. */
 bool takt_chain_follows(const takt_chain *chain, const takt_limit *const *limits);
-
-/* Whether work of that chain is nested here.  A program behind an agent passes limits one after the
- * other if inner ones have tenants: no message to the agent says whose line has them. */
-bool takt_nest_suits(const takt_scheduler *scheduler, const takt_chain *chain);
 
 /* Slots of work in the units of one of its levels, which has those numbers; of the outermost one
  * the map is zeros. */
@@ -99,9 +87,9 @@ takt_queue *takt_nest_next(takt_scheduler *scheduler, const takt_limit *limit, c
 /* Whether the amounts of its waiters mean the same with the limits of that chain. */
 bool takt_nest_continues(const takt_nest *nest, const takt_chain *chain);
 
-/* The number under which a worker claims for a nested queue.  It belongs to the whole chain, and to
- * a tenant of the innermost line: an inner ledger may be within several outer keys, and has a
- * holder and a place for each queue. */
+/* The number under which a worker claims for a nested queue.  It follows the queue's name alone, so
+ * that a policy which moves `fair` to another level loses no permits.  An inner ledger may be
+ * within several outer keys, and has a holder and a place for each queue. */
 uint64_t takt_nest_worker(const takt_queue *queue, uint64_t worker);
 
 /* The tenant of the queue's work in the line of an inner level, with its weight; NULL: that line

@@ -165,9 +165,9 @@ typedef struct takt_nest {
     int count;
     takt_inner inner[TAKT_INNER_MAX]; /* the innermost first */
     bool numbered;                    /* as takt_chain.numbered */
-    int inside;                       /* takt_inside */
-    const char *tenant;               /* of the work; "": it names none */
-    int32_t weight;                   /* of that tenant in the innermost line */
+    takt_inside inside;
+    const char *tenant; /* of the work; "": it names none */
+    int32_t weight;     /* of that tenant in the innermost line */
     char subject[TAKT_TENANT_SIZE_MAX + 1];
 } takt_nest;
 

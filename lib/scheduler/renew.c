@@ -48,7 +48,7 @@ static takt_chain chain_of(const takt_queue *queue)
 {
     const takt_nest *nest = queue->nest;
     takt_chain chain = {
-        .count = nest->count + 1, .numbered = nest->numbered, .inside = (takt_inside)nest->inside};
+        .count = nest->count + 1, .numbered = nest->numbered, .inside = nest->inside};
 
     for (int i = 0; i < nest->count; i++) {
         chain.limits[i] = nest->inner[i].limit;
@@ -62,8 +62,8 @@ static takt_chain chain_of(const takt_queue *queue)
 
 /* The limits that a nested queue continues with: its waiters pass those that they asked for, also
  * if these are within others now.  False: it keeps the old ones. */
-static bool find_chain(const takt_scheduler *scheduler, const takt_queue *queue, takt_finder *find,
-                       const void *data, takt_chain *chain)
+static bool find_chain(const takt_queue *queue, takt_finder *find, const void *data,
+                       takt_chain *chain)
 {
     takt_chain old = chain_of(queue);
 
@@ -73,7 +73,7 @@ static bool find_chain(const takt_scheduler *scheduler, const takt_queue *queue,
         if (!chain->limits[i])
             return false;
     }
-    return takt_nest_suits(scheduler, chain) && takt_nest_continues(queue->nest, chain) &&
+    return takt_chain_is_nested(chain) && takt_nest_continues(queue->nest, chain) &&
            (!old.numbered || takt_chain_follows(&old, chain->limits));
 }
 
@@ -82,7 +82,7 @@ static void renew(takt_scheduler *scheduler, takt_queue *queue, takt_finder *fin
 {
     takt_chain chain = {.limits = {find(data, queue->limit, queue->key)}};
 
-    if (queue->nest ? !find_chain(scheduler, queue, find, data, &chain) : !chain.limits[0])
+    if (queue->nest ? !find_chain(queue, find, data, &chain) : !chain.limits[0])
         return;
     if (queue->nest && queue->nest->inside == TAKT_INSIDE_WITHIN)
         queue->nest->weight =

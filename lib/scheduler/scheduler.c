@@ -277,16 +277,11 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
                               queue->waiters.total < 2 * queue->in_hand.count;
 }
 
-void takt_scheduler_refused(takt_scheduler *scheduler, takt_queue *queue)
+void takt_scheduler_failed(takt_scheduler *scheduler, takt_queue *queue, int status, int64_t now_us)
 {
     takt_claims_end(scheduler, queue);
     takt_claims_hand_on(scheduler, queue); /* it may have been taken */
     takt_permits_failed(scheduler, queue);
-}
-
-void takt_scheduler_failed(takt_scheduler *scheduler, takt_queue *queue, int status, int64_t now_us)
-{
-    takt_scheduler_refused(scheduler, queue);
     takt_loss_failed(scheduler, queue, status, now_us);
 }
 

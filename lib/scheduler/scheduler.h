@@ -57,9 +57,6 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
 void takt_scheduler_failed(takt_scheduler *scheduler, takt_queue *queue, int status,
                            int64_t now_us);
 
-/* The claim has done nothing, since the store does not carry such claims. */
-void takt_scheduler_refused(takt_scheduler *scheduler, takt_queue *queue);
-
 /* A call of this client has changed a queue's ledger (a block, a reset): slots before
  * blocked_until_us are dropped, and the next pass claims. */
 void takt_scheduler_blocked(takt_scheduler *scheduler, takt_queue *queue, int64_t blocked_until_us);

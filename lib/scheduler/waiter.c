@@ -114,6 +114,7 @@ void takt_waiter_start(takt_scheduler *scheduler, takt_permit *permit)
     } else {
         const takt_passed *last = &permit->passed[permit->passed_count - 1];
         permit->queue = last->queue;
+        permit->nested = last->queue->nest != NULL;
         permit->slot_at_us = last->slot_at_us;
         permit->cost = last->cost;
         permit->more = last->more;
@@ -244,10 +245,13 @@ void takt_waiter_go_on(takt_scheduler *scheduler, takt_permit *permit)
 {
     takt_queue *queue = takt_waiter_next_queue(scheduler, permit);
 
-    if (queue)
-        takt_waiter_acquire(scheduler, queue, permit);
-    else
+    if (!queue) {
         takt_waiter_start(scheduler, permit);
+        return;
+    }
+    takt_waiter_acquire(scheduler, queue, permit);
+    if (permit->state == TAKT_PERMIT_WAITING) /* nobody has asked yet what it takes there */
+        decide(scheduler, queue, permit);
 }
 
 /* Its limit is in shadow now: the permit is to pass it when it starts. */

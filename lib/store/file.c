@@ -462,7 +462,6 @@ static int file_open(takt_store **opened, uv_loop_t *loop, const char *rest,
     if (store == NULL)
         return takt_fail(error, TAKT_E_NOMEM, "no memory for a store");
     store->store.kind = &takt_store_file;
-    store->store.nests = true;
     takt_list_init(&store->flight);
     takt_list_init(&store->lost);
     takt_list_init(&store->idle);

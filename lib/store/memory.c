@@ -108,7 +108,6 @@ static int memory_open(takt_store **store, uv_loop_t *loop, const char *rest,
         return takt_fail(error, TAKT_E_NOMEM, "no memory for a store");
     }
     opened->store.kind = &takt_store_memory;
-    opened->store.nests = true;
     memcpy(opened->name_space, options->name_space, strlen(options->name_space) + 1);
     takt_list_init(&opened->waiting);
     takt_list_init(&opened->done);

@@ -170,9 +170,6 @@ struct takt_store {
     /* Why calls fail at present, as a sentence for a log, valid in done(); NULL if the code says
      * everything. */
     const char *trouble;
-    /* It carries claims with inner limits.  It may turn out later that it does not: such a claim
-     * then comes back with a failure, and has done nothing. */
-    bool nests;
     /* An agent claims for this program.  It keeps its places in line few, and counts the workers
      * (takt_scheduler.relayed). */
     bool relays;

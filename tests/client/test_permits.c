@@ -90,7 +90,6 @@ static void open_world(int of_kind)
         takt_options options = {.store = url, .store_timeout_us = 60000000, .on_event = on_event};
         cr_assert_eq(takt_open(&actors[i].client, &loop, policy, &options, &error), 0, "%s",
                      error.text);
-        actors[i].client->store->nests = false; /* levels are passed one by one, as in a cluster */
         uv_timer_init(&loop, &actors[i].work);
         actors[i].work.data = &actors[i];
         actors[i].job.actor = &actors[i];
@@ -270,12 +269,14 @@ EACH_STORE(who_gives_up_gives_back)
         uv_run(&loop, UV_RUN_ONCE);
     cr_assert_eq(takt_acquire(actors[1].client, &actors[1].job.permit, &inner, count), 0);
     do
-        look(2, "inner");
-    while (standing.held == 0);
+        look(2, "one");
+    while (standing.waiting == 0);
+    look(2, "inner");
+    cr_expect_eq(standing.held, 0, "it waits for both");
     cr_assert_eq(takt_cancel(&actors[1].job.permit), 0);
     do
-        look(2, "inner");
-    while (standing.held > 0);
+        look(2, "one");
+    while (standing.waiting > 0);
     cr_assert_eq(callbacks, 1);
     takt_release(&actors[0].job.permit);
     close_world();

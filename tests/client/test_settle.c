@@ -34,18 +34,8 @@ static void refuse_within(const char *limit)
     cr_assert_eq(job.status, TAKT_E_DEADLINE);
     request.max_wait_us = 0;
     cr_assert_eq(takt_acquire(client, &job.permit, &request, settle_nothing), 0);
-    while (strcmp(limit, "shared") == 0 && job.permit.slot_at_us == 0) /* the inner one's */
-        uv_run(&loop, UV_RUN_ONCE);
     takt_release(&job.permit);
     cr_assert_eq(takt_settle(&job.permit, &request, NULL, 0), TAKT_E_INVALID, "it was given up");
-}
-
-/* Work that the inner limit let pass and the outer one did not has taken nothing of the outer one
- * that could be given back. */
-Test(settle, who_was_refused_outside_has_nothing_to_settle)
-{
-    client->store->nests = false; /* levels are passed one by one, as in a cluster */
-    refuse_within("shared");
 }
 
 Test(settle, who_was_refused_by_all_levels_has_nothing_to_settle)

@@ -353,26 +353,3 @@ EACH_STORE(work_that_is_cancelled_or_released_leaves_no_shadow)
     until_left("job", 90);
     end(*kind);
 }
-
-/* The keys of a chain are on different nodes there: work and its shadow waiter pass their limits
- * one after the other, also those that waited for the first claim. */
-Test(shadow_levels_cluster, where_one_claim_cannot_decide, .timeout = 150)
-{
-    begin(CLUSTER);
-    acquire_many(jobs, 1, "user", 0);
-    acquire_many(&jobs[1], 2, "work", 0);
-    cr_expect_eq(jobs[0].permit.queue->nest->count, 1);
-    run_until(3);
-    until_granted("work", 1);
-    until_granted("place", 1);
-    until_granted("team", 1);
-    until_granted("domain", 1);
-    cr_expect_not(client->store->nests);
-    cr_expect_eq(told("place").acquires, 1, "the second one waits inside");
-    cr_expect_eq(standing_of("place").held, 1);
-    acquire_many(&jobs[3], 1, "job", 0);
-    run_until(4);
-    until_granted("gate", 1);
-    cr_expect_eq(events_seen, 0);
-    end(CLUSTER);
-}

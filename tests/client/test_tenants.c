@@ -207,26 +207,6 @@ static const takt_queue *queue_of(const char *limit, const char *tenant)
                                      tenant);
 }
 
-/* Each level has its own tenants; one without `fair` has none. */
-Test(tenants, levels_with_fair_use_it)
-{
-    static seen jobs[2];
-
-    begin(LIMIT_OF("inner", FAIR WEIGHTS ", within: middle") LIMIT_OF("middle", ", within: outer")
-              LIMIT_OF("outer", FAIR WEIGHTS));
-    client->store->nests = false;
-    acquire_for(jobs, 2, "inner", "acme");
-    cr_assert_not_null(queue_of("inner", "acme"));
-    cr_expect_eq(queue_of("inner", "acme")->turn->weight, 3);
-    cr_expect_null(queue_of("middle", "acme"));
-    cr_expect_null(queue_of("middle", "")->turn);
-    cr_assert_not_null(queue_of("outer", "acme"));
-    cr_expect_eq(queue_of("outer", "acme")->turn->weight, 3);
-    run_until(2);
-    release(jobs, 2);
-    end();
-}
-
 static const takt_queue *any_queue_of(const char *limit, const char *tenant);
 
 /* If the innermost limit alone has `fair`, each tenant of a key has a queue; the subject is the
@@ -283,8 +263,9 @@ static void few_beside_many(const char *limits)
 
 Test(tenants, of_a_scarce_inner_limit_take_turns_over_redis)
 {
-    few_beside_many(LIMIT_OF("account", FAIR
-                             ", within: vendor") "  - {name: vendor, rules: [{rate: 2000/s}], lookahead: 10ms}\n");
+    few_beside_many(LIMIT_OF(
+        "account",
+        FAIR ", within: vendor") "  - {name: vendor, rules: [{rate: 2000/s}], lookahead: 10ms}\n");
 }
 
 Test(tenants, of_an_inner_limit_within_a_scarce_one_take_turns_over_redis)

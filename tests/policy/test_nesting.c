@@ -103,7 +103,11 @@ Test(nesting, overrides_and_other_defaults_count_as_units)
     static const struct {
         const char *override, *usual;
         bool suits;
-    } rows[] = {{"b", "5", true}, {"e", "5", false}, {"b", "6", false}};
+    } rows[] = {{"b", "5", true},
+                {"e", "5", false},
+                {"b", "6", false},
+                {"d", "5", true},
+                {"d, default_amount: 7", "5", false}};
 
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
         takt_policy *policy = NULL;

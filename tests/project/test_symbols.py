@@ -17,6 +17,8 @@ import tap  # noqa: E402
 BESIDE = ['doctor', 'simulate']  # libtakt-NAME.a, which takt/NAME.h declares
 WORKER = 'worker'  # libtakt-worker.so, likewise
 
+LINKERS = {'__bss_start', '_edata', '_end'}  # gold exports its own marks
+
 DECLARED = re.compile(r'\bTAKT_EXPORT\b[^;{#]*?\b(\w+)\s*(?:\(|;|\[)')
 
 
@@ -24,7 +26,8 @@ def defined(library, *options):
     """The global names that a library defines."""
     lines = subprocess.run(['nm', '--defined-only', '--extern-only', '--format=posix', *options, library],
                            capture_output=True, text=True, check=True).stdout.splitlines()
-    return {line.split()[0].split('@')[0] for line in lines if len(line.split()) > 1}
+    names = {line.split()[0].split('@')[0] for line in lines if len(line.split()) > 1}
+    return names - LINKERS
 
 
 def declared(headers):

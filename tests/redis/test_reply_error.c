@@ -87,6 +87,8 @@ Test(reply_error, judges)
         {"TRYAGAIN Multiple keys request during rehashing of slot", CALL, TAKT_E_STORE, "moving",
          "TRYAGAIN"},
         {"CLUSTERDOWN The cluster is down", CALL, TAKT_E_STORE, "cluster is down", "CLUSTERDOWN"},
+        {"CROSSSLOT Keys in request don't hash to the same slot", CALL, TAKT_E_STORE_ACCESS,
+         "a namespace in braces", "CROSSSLOT"},
         {"MOVED 3999 127.0.0.1:6381", CALL, TAKT_E_STORE, "another node", "MOVED"},
         {"ASK 3999 127.0.0.1:6381", CALL, TAKT_E_STORE, "is moving", "ASK"},
         {"WRONGTYPE Operation against a key holding the wrong kind of value", CALL,

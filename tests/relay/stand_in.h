@@ -16,9 +16,6 @@
 
 #include "redis/resp.h"
 
-/* Numbers that older agents do not say: WAYS; PAYS and WAYS; NESTS, too. */
-enum { STAND_IN_WAYS = 1, STAND_IN_PAYS, STAND_IN_NESTS };
-
 typedef struct stand_in stand_in;
 
 typedef struct stand_in_connection {
@@ -42,7 +39,6 @@ struct stand_in {
     char url[100];
     bool frozen; /* reads nothing */
     bool holds;  /* keeps what it has to send, until stand_in_send_held */
-    int older;   /* leaves out so many of the last numbers that it says when a program opens */
     int limits;  /* that programs have stated */
     int closed;
 };
@@ -56,30 +52,11 @@ static void stand_in_write(stand_in_connection *connection, const char *bytes, s
     cr_assert(written == (int)size || written == UV_EPIPE, "%d of %d", written, (int)size);
 }
 
-/* The answer to OPEN without its last numbers. */
-static void stand_in_open_as_older(stand_in_connection *connection, const char *bytes)
-{
-    const char *text = strrchr(bytes, '$');
-    char shorter[120];
-    int size = (int)strlen(strchr(text, '\n') + 1) - 2 * connection->agent->older - 2;
-
-    cr_assert(size > 0);
-    snprintf(shorter, sizeof shorter, "*2\r\n$4\r\nopen\r\n$%d\r\n%.*s\r\n", size, size,
-             strchr(text, '\n') + 1);
-    stand_in_write(connection, shorter, strlen(shorter));
-}
-
 static void stand_in_send(void *data, const char *bytes, size_t size)
 {
     stand_in_connection *connection = data;
 
     cr_assert_not_null(bytes);
-    if (connection->agent->older > 0 && strncmp(bytes, "*2\r\n$4\r\nopen", 12) == 0) {
-        char text[120];
-        snprintf(text, sizeof text, "%.*s", (int)size, bytes);
-        stand_in_open_as_older(connection, text);
-        return;
-    }
     if (!connection->agent->holds) {
         stand_in_write(connection, bytes, size);
         return;

@@ -88,7 +88,6 @@ EACH_STORE(each_level_takes_the_amounts_of_its_own_units)
     for (int i = 0; i < 3; i++)
         cr_expect(jobs[i].status == 0 && jobs[i].permit.slot_at_us > 0);
     cr_expect_not_null(team_at_agent());
-    cr_expect(clients[0]->store->nests);
     expect_left(10000 - 900, 2000 - 60, 1000 - 60, 100 - 3);
     end(*kind);
 }
@@ -255,128 +254,6 @@ EACH_STORE(waiters_leave_in_the_way_of_the_policy_in_force)
     }
     cr_expect_eq(jobs[2].calls + jobs[3].calls, 0);
     end(*kind);
-}
-
-/* ---- versions -------------------------------------------------------------------------------- */
-
-/* An agent that carries nested work, but does not say in which way waiters leave. */
-IN_MEMORY(behind_an_older_agent_levels_are_passed_one_after_the_other)
-{
-    begin_with(MEMORY, text);
-    agent.older = STAND_IN_WAYS;
-    ask_amounts(0, 300, 20, 1, &jobs[0]);
-    cr_expect_str_eq(jobs[0].permit.queue->limit->name, "model", "it is not connected yet");
-    wait_for(&jobs[0]);
-    cr_expect_not(clients[0]->store->nests);
-    ask_amounts(0, 300, 20, 1, &jobs[1]);
-    cr_expect_str_eq(jobs[1].permit.queue->limit->name, "team");
-    wait_for(&jobs[1]);
-    expect_left(10000 - 600, 2000 - 40, 1000 - 40, 100 - 2);
-    cr_expect_null(team_at_agent());
-    stand_in_stop_listening(&agent);
-    look_around();
-    agent.older = 0;
-    stand_in_listen(&agent);
-    ask(0, "free", NULL, &jobs[2]);
-    wait_for(&jobs[2]);
-    cr_expect(clients[0]->store->nests);
-    ask_amounts(0, 300, 20, 1, &jobs[3]);
-    cr_expect_str_eq(jobs[3].permit.queue->limit->name, "model");
-    wait_for(&jobs[3]);
-    cr_expect_not_null(team_at_agent());
-    expect_left(10000 - 900, 2000 - 60, 1000 - 60, 100 - 3);
-    end(MEMORY);
-}
-
-/* A program that speaks for itself, and the words of the last report that it got. */
-typedef struct speaker {
-    takt_relay *relay;
-    takt_resp *resp;
-    char refused[16]; /* of a report that refuses waiters */
-} speaker;
-
-/* The number at that place of a text. */
-static void cut_number(const char *from, int place, char number[16])
-{
-    for (; place > 0; place--)
-        from = strchr(from, ' ') + 1;
-    snprintf(number, 16, "%.*s", (int)strcspn(from, " "), from);
-}
-
-static void hear(void *data, const char *bytes, size_t size)
-{
-    speaker *program = data;
-    const takt_reply *reply;
-    const char *why;
-    char refused[16];
-
-    cr_assert_eq(takt_resp_feed(program->resp, bytes, size, &why), 0);
-    while (takt_resp_next(program->resp, &reply, &why) > 0) {
-        if (strcmp(reply[1].text, "report") != 0)
-            continue;
-        cut_number(reply[4].text, 7, refused);
-        if (strcmp(refused, "0") != 0)
-            strcpy(program->refused, refused);
-    }
-}
-
-static void say(speaker *program, const char *kind, const char *const *words, const size_t *sizes,
-                int count)
-{
-    const char *all[8] = {"RELAY", kind};
-    size_t all_sizes[8] = {5, strlen(kind)};
-    takt_error error;
-
-    for (int i = 0; i < count; i++) {
-        all[2 + i] = words[i];
-        all_sizes[2 + i] = sizes ? sizes[i] : strlen(words[i]);
-    }
-    cr_assert_eq(takt_relay_command(program->relay, 2 + count, all, all_sizes, &error), 0, "%s: %s",
-                 kind, error.text);
-}
-
-/* Three waiters of a key that starts one and has room for one more. */
-static void wait_in_box(speaker *program, bool ways)
-{
-    static const char key[] = "\0\0box\0k";
-    static const char *const names[] = {"free", "box"};
-    char numbers[TAKT_RELAY_TEXT_SIZE + 1], id[4];
-
-    *program = (speaker){.resp = takt_resp_new(NULL)};
-    cr_assert_eq(takt_relay_open(&program->relay, agent.relays, hear, program), 0);
-    say(program, "OPEN", (const char *const[]){"2", "default"}, NULL, 2);
-    if (ways)
-        say(program, "WAYS", NULL, NULL, 0);
-    for (int i = 0; i < 2; i++) {
-        const takt_limit *limit = takt_policy_find(policy, names[i]);
-        takt_numbers stated = limit->numbers;
-        if (i == 1)
-            stated.rules[0] = takt_policy_find(policy, "model")->numbers.rules[0];
-        stated.rules[0].burst = 1;
-        numbers[takt_relay_write_numbers(&stated, numbers)] = '\0';
-        snprintf(id, sizeof id, "%d", i + 1);
-        say(program, "LIMIT", (const char *const[]){id, names[i], numbers}, NULL, 3);
-    }
-    say(program, "WANT", (const char *const[]){"1/2", key, "1 0 0 0 3 1 5 "},
-        (const size_t[]){3, sizeof key - 1, 14}, 3);
-    while (program->refused[0] == '\0')
-        uv_run(&loop, UV_RUN_ONCE);
-    takt_relay_close(program->relay);
-    takt_resp_free(program->resp);
-}
-
-IN_MEMORY(programs_hear_ways_if_they_understand_them)
-{
-    speaker program;
-
-    begin_with(MEMORY, text);
-    wait_in_box(&program, false);
-    cr_expect_str_eq(program.refused, "1", "an older program: %s", program.refused);
-    end(MEMORY);
-    begin_with(MEMORY, text);
-    wait_in_box(&program, true);
-    cr_expect_str_eq(program.refused, "1o", "%s", program.refused);
-    end(MEMORY);
 }
 
 /* ---- texts ----------------------------------------------------------------------------------- */

@@ -21,6 +21,9 @@ static const char text[] =
     "  - {name: all, concurrency: 3, lease: 20s}\n"
     "  - {name: mailbox, rules: [{rate: 1000/s}], within: fair}\n"
     "  - {name: fair, rules: [{rate: 500/s}], lookahead: 10ms, fair: tenant, weights: {a: 3}}\n"
+    "  - {name: seat, rules: [{rate: 500/s}], fair: tenant, weights: {a: 3}, within: hall}\n"
+    "  - {name: hall, rules: [{rate: 1000/s}]}\n"
+    "  - {name: desk, rules: [{rate: 500/s}], fair: tenant, weights: {a: 3}, within: fair}\n"
     "  - {name: late, rules: [{rate: 1/h}], within: smtp}\n"
     "  - {name: shut, rules: [{rate: 50/s}], within: smtp, on_store_failure: closed}\n"
     "  - {name: box, rules: [{rate: 1/h}], max_waiting: 2, within: smtp}\n"
@@ -296,6 +299,40 @@ IN_MEMORY(tenants_have_their_names_and_weights_at_the_agent)
     }
     run_until(40);
     expect_apart(slow, 40, 2 * MS);
+    end(MEMORY);
+}
+
+/* Whose tenants those of an inner limit are follows from the program's policy. */
+IN_MEMORY(tenants_of_inner_limits_are_known_at_the_agent)
+{
+    static const struct {
+        const char *limit, *name;
+        size_t size;
+        takt_inside inside;
+        const char *subject;
+    } rows[] = {
+        {"seat", "hall\0\0a\0seat\0x", 14, TAKT_INSIDE_WITHIN, "x"},
+        {"desk", "fair\0\0a\0desk\0x", 14, TAKT_INSIDE_ALIKE, "a"},
+    };
+
+    begin(MEMORY);
+    for (int row = 0; row < 2; row++) {
+        const takt_queue *queue;
+        for (int i = 0; i < 20; i++)
+            ask_for(i % PROGRAMS, rows[row].limit, "x", i % 2 ? "a" : "b", &slow[20 * row + i]);
+        run_until(20 * row + 2);
+        queue = takt_registry_named(&agent.client->scheduler, rows[row].name, rows[row].size);
+        cr_assert_not_null(queue, "%s", rows[row].limit);
+        cr_expect_eq(queue->nest->inside, rows[row].inside);
+        cr_expect_str_eq(queue->nest->tenant, "a");
+        cr_expect_eq(queue->nest->weight, 3);
+        cr_expect_str_eq(queue->turn->tenant, rows[row].subject);
+        run_until(20 * row + 20);
+    }
+    for (int i = 0; i < 40; i++)
+        cr_expect_eq(slow[i].status, 0);
+    for (int i = 0; i < PROGRAMS; i++)
+        cr_expect_eq(events[i], 0, "each message is understood");
     end(MEMORY);
 }
 
@@ -814,87 +851,24 @@ IN_MEMORY(the_numbers_of_the_agents_policy_count_if_they_are_newer)
     end(MEMORY);
 }
 
-/* ---- without the ability ----------------------------------------------------------------------
+/* ---- a cluster with a plain namespace ---------------------------------------------------------
  */
 
-/* Work that waits for an older agent, and work that comes, passes its limits one after the other;
- * with the next agent work is nested again. */
-IN_MEMORY(behind_an_older_agent_work_passes_its_limits_one_after_the_other)
-{
-    begin(MEMORY);
-    agent.older = STAND_IN_NESTS;
-    ask_all("domain", "a.example", slow, 9);
-    cr_expect_str_eq(slow[0].permit.queue->limit->name, "smtp", "it is not connected yet");
-    run_until(3);
-    cr_expect_not(clients[0]->store->nests);
-    ask(0, "domain", "a.example", &slow[9]);
-    cr_expect_str_eq(slow[9].permit.queue->limit->name, "domain");
-    run_until(10);
-    ask(0, "site", "a", &fast[0]);
-    wait_for(&fast[0]);
-    cr_expect_eq(takt_relays_held(agent.relays), 2, "of each limit one");
-    for (int i = 0; i < PROGRAMS; i++)
-        cr_expect_eq(events[i], 0);
-    stand_in_stop_listening(&agent);
-    look_around();
-    agent.older = 0;
-    stand_in_listen(&agent);
-    while (!(events[0] & 1U << TAKT_EVENT_PERMIT_LOST))
-        uv_run(&loop, UV_RUN_ONCE);
-    ask(0, "domain", "a.example", &slow[10]);
-    wait_for(&slow[10]);
-    cr_expect(clients[0]->store->nests);
-    ask(0, "domain", "a.example", &slow[11]);
-    cr_expect_str_eq(slow[11].permit.queue->limit->name, "smtp");
-    wait_for(&slow[11]);
-    takt_release(&fast[0].permit);
-    end(MEMORY);
-}
-
-/* An agent that carries nested work is followed by one that does not. */
-IN_MEMORY(nested_permits_are_lost_to_an_older_agent)
-{
-    begin(MEMORY);
-    for (int i = 0; i < 3; i++)
-        ask(0, "site", "a", &slow[i]);
-    run_until(2);
-    stand_in_stop_listening(&agent);
-    look_around();
-    agent.older = STAND_IN_NESTS;
-    stand_in_listen(&agent);
-    while (!(events[0] & 1U << TAKT_EVENT_PERMIT_LOST))
-        uv_run(&loop, UV_RUN_ONCE);
-    wait_for(&slow[2]);
-    cr_expect_eq(slow[2].status, 0);
-    cr_expect(takt_is_held(&slow[2].permit));
-    cr_expect_not(takt_is_held(&slow[0].permit));
-    for (int i = 0; i < 3; i++)
-        takt_release(&slow[i].permit);
-    while (takt_relays_held(agent.relays) > 0)
-        uv_run(&loop, UV_RUN_ONCE);
-    end(MEMORY);
-}
-
-/* The agent learns from its first claims that its store is a cluster whose nodes have parts of a
- * chain, and the programs learn it from the agent. */
-Test(relay_nest, behind_an_agent_of_a_cluster_work_passes_its_limits_one_after_the_other,
-     .timeout = 90)
+/* Programs learn it from the agent, whose store refuses its claims. */
+Test(relay_nest, behind_an_agent_of_a_cluster_a_plain_namespace_is_refused, .timeout = 90)
 {
     static struct cluster cluster;
 
     cluster_start(&cluster, false, NULL);
     open_with(text, cluster.url);
-    ask_all("domain", "a.example", slow, 9);
-    ask_all("domain", "b.example", fast, 9);
-    ask_for(0, "mailbox", "x", "a", &slow[9]);
-    run_until(19);
-    cr_expect_not(agent.client->store->nests);
-    for (int i = 0; i < PROGRAMS; i++) {
-        cr_expect_not(clients[i]->store->nests);
-        cr_expect_eq(events[i], 0);
-    }
-    for (int i = 0; i < 10; i++)
-        cr_expect(slow[i].status == 0 && fast[i].status == 0);
+    ask(0, "domain", "a.example", &slow[0]);
+    ask(1, "shut", "b.example", &slow[1]);
+    ask(2, "smtp", NULL, &slow[2]);
+    wait_for(&slow[1]);
+    cr_expect_eq(slow[1].status, TAKT_E_STORE_ACCESS, "%s", takt_strerror(slow[1].status));
+    wait_for(&slow[2]);
+    cr_expect_eq(slow[2].status, 0, "a limit alone has its node");
+    cr_expect_eq(slow[0].calls, 0, "it waits, as its policy says");
     close_all();
     cluster_stop(&cluster);
 }
@@ -909,8 +883,8 @@ static void hear_nothing(void *data, const char *bytes, size_t size)
 
 static int want(takt_relay *relay, const char *ids, const char *key, size_t size)
 {
-    const char *words[] = {"RELAY", "WANT", ids, key, "0 0 0 0 1 1 4 "};
-    const size_t sizes[] = {5, 4, strlen(ids), size, 14};
+    const char *words[] = {"RELAY", "WANT", ids, key, "0 0 0 0 0 1 1 4 "};
+    const size_t sizes[] = {5, 4, strlen(ids), size, 16};
     takt_error error;
 
     return takt_relay_command(relay, 5, words, sizes, &error);

@@ -848,11 +848,11 @@ Test(relay, a_program_does_not_fill_the_memory_of_the_agent_with_waiters)
     raw program;
 
     open_raw(&program, "small");
-    cr_expect_eq(TELL(&program, "WANT", "1", "", "1 0 0 0 1000001 1 4 "), 0);
+    cr_expect_eq(TELL(&program, "WANT", "1", "", "1 0 0 0 0 1000001 1 4 "), 0);
     while (program.fails == 0)
         uv_run(&loop, UV_RUN_ONCE);
     cr_expect_eq(waiting_at_agent(), 0);
-    cr_expect_eq(TELL(&program, "WANT", "1", "", "2 0 0 0 3000000000 1 4 "), TAKT_E_INVALID);
+    cr_expect_eq(TELL(&program, "WANT", "1", "", "2 0 0 0 0 3000000000 1 4 "), TAKT_E_INVALID);
     takt_relay_close(program.relay);
 }
 

@@ -109,7 +109,7 @@ Test(waiter, no_permit_waits_for_a_limit_in_shadow)
 
     shade.mode = TAKT_MODE_SHADOW;
     takt_waiter_expect(&r.s, outermost, 3, TAKT_NO_MORE, permit);
-    takt_waiter_expect(&r.s, between, 2, TAKT_NO_MORE, permit);
+    takt_waiter_expect(&r.s, between, 1, TAKT_NO_MORE, permit);
     fire(permit);
     cr_expect_eq(takt_waiter_next_queue(&r.s, permit), outermost);
     cr_expect_eq(permit->cost, 3);
@@ -120,7 +120,7 @@ Test(waiter, no_permit_waits_for_a_limit_in_shadow)
     cr_expect_eq(takt_waiter_next(permit), 0);
     takt_waiter_go_on(&r.s, permit);
     cr_expect_eq(permit->queue, between);
-    cr_expect_eq(permit->cost, 2);
+    cr_expect_eq(permit->cost, 1);
     cr_expect_eq(between->coming, 0);
     shade.mode = TAKT_MODE_SHADOW;
     takt_waiter_review(&r.s, between);
@@ -130,6 +130,20 @@ Test(waiter, no_permit_waits_for_a_limit_in_shadow)
     cr_expect_eq(permit->outer_count, 1, "a shadow waiter is to pass it");
     takt_waiter_release(&r.s, permit);
     cr_expect_eq(between->coming, 0);
+}
+
+/* It may never have been asked for what it costs there. */
+Test(waiter, who_goes_on_to_a_limit_that_cannot_give_its_cost_fails)
+{
+    takt_queue *outer = takt_registry_queue(&r.s, &r.limit, "outer");
+    takt_permit *permit = acquire(&r, 5, 1, ALWAYS);
+
+    takt_waiter_expect(&r.s, outer, 1000000, TAKT_NO_MORE, permit);
+    fire(permit);
+    takt_waiter_go_on(&r.s, permit);
+    cr_expect_eq(permit->state, TAKT_PERMIT_FIRED);
+    cr_expect_eq(permit->status, TAKT_E_COST);
+    cr_expect_eq(outer->waiters.total, 0);
 }
 
 Test(waiter, who_leaves_comes_to_no_other_limit)

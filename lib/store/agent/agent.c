@@ -164,7 +164,6 @@ static void on_lost(void *data, int code, const char *text)
     explain(store, code, text);
     store->heard = false;
     store->code = code;
-    store->store.nests = true; /* the next agent says whether it does */
     store->state = TAKT_AGENT_DOWN;
     fail_all(store, code);
     if (!was_ready)
@@ -261,7 +260,6 @@ static int agent_open(takt_store **store, uv_loop_t *loop, const char *rest,
     if (code < 0)
         goto close_tables;
     opened->store.kind = &takt_store_agent;
-    opened->store.nests = true; /* until the agent says that it does not */
     opened->store.relays = true;
     opened->loop = loop;
     opened->options = *options;

@@ -64,8 +64,6 @@ struct takt_agent_store {
     int connections; /* the number of the present connection */
     enum { TAKT_AGENT_CONNECTING, TAKT_AGENT_READY, TAKT_AGENT_DOWN } state;
     bool heard; /* something came on the present connection */
-    bool pays;  /* its agent settles for tenants */
-    bool ways;  /* its agent says in which ways waiters leave */
     int code;   /* DOWN: why */
     char text[TAKT_ERROR_TEXT_SIZE];
 

@@ -47,7 +47,7 @@ static size_t write_key(const takt_store_call *call, const char *tenant,
 static bool ask_ledger(takt_agent_store *store, const takt_agent_job *job)
 {
     const takt_store_call *call = job->call;
-    const char *tenant = store->pays && call->op == TAKT_OP_SETTLE ? call->tenant : NULL;
+    const char *tenant = call->op == TAKT_OP_SETTLE ? call->tenant : NULL;
     const takt_agent_limit *limit =
         takt_agent_tell_limit(store, NULL, call->limit->name, call->numbers);
     char number[24], id[24], text[320], key[TAKT_RELAY_KEY_MAX];

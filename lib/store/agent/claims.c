@@ -35,7 +35,7 @@ void takt_agent_award(takt_agent_store *store, takt_relay_desk *desk, takt_agent
     int64_t offset_us =
         desk->store_offset_us != 0 ? desk->store_offset_us : store->clock.store_offset_us;
 
-    takt_relay_desk_award(desk, job->call, now_us, now_us - offset_us, store->ways);
+    takt_relay_desk_award(desk, job->call, now_us, now_us - offset_us);
     job->call->award->unlisted = unlisted;
     desk->claiming = NULL;
     takt_agent_store_answer(store, job, 0);
@@ -60,6 +60,7 @@ static bool send_statement(takt_agent_store *store, takt_relay_desk *desk, bool 
     takt_relay_write(&writer, store->seen_index);
     takt_relay_write(&writer, desk->holding);
     takt_relay_write(&writer, desk->weight);
+    takt_relay_write(&writer, desk->inside);
     for (int i = 0; i < desk->want_count; i++) {
         takt_relay_write(&writer, desk->wants[i].count);
         takt_relay_write_kind(&writer, desk->wants[i].kind);
@@ -93,10 +94,6 @@ void takt_agent_claim(takt_agent_store *store, takt_agent_job *job)
     int failed;
     bool asks = false;
 
-    if (call->inner_count > 0 && call->claim->waiting > 0 && !store->store.nests) {
-        takt_agent_store_answer(store, job, TAKT_RELAY_UNNESTED);
-        return;
-    }
     desk = takt_agent_desk_of(store, call);
     if (desk == NULL) {
         takt_agent_store_answer(store, job, TAKT_E_NOMEM);

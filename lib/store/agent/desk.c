@@ -64,12 +64,22 @@ static bool bounds_inside(const takt_store_call *call)
     return false;
 }
 
+/* Which tenants the innermost line has. */
+static takt_inside inside_of(const takt_claim *claim)
+{
+    if (claim->inner_tenant == NULL)
+        return TAKT_INSIDE_NONE;
+    return claim->within_turns ? TAKT_INSIDE_WITHIN : TAKT_INSIDE_ALIKE;
+}
+
 /* The weight of the tenant whose name is in the desk's.  Of nested work without tenants the claim
  * names the subject, as the agent does for itself. */
 static int64_t weight_of(const takt_relay_desk *desk, const takt_claim *claim)
 {
     takt_relay_parts parts;
 
+    if (inside_of(claim) == TAKT_INSIDE_WITHIN)
+        return claim->inner_weight;
     return claim->tenant != NULL && takt_relay_read_name(&parts, desk->key, desk->entry.size) &&
                    strcmp(claim->tenant, parts.tenant) == 0
                ? claim->tenant_weight
@@ -139,12 +149,13 @@ bool takt_relay_desk_state(takt_relay_desk *desk, const takt_store_call *call, i
     int count = count_wants(desk, claim, classes);
     int64_t holding = (desk->lost ? 0 : claim->holding) + desk->slot_count;
     int64_t weight = weight_of(desk, claim), lease_us = lease_of(call);
+    takt_inside inside = inside_of(claim);
     bool news;
 
     if (lease_us == TAKT_NEVER)
         holding = 0;
     news = desk->unsure || holding != desk->holding || !is_believed(desk, classes, count) ||
-           (weight != desk->weight && count > 0);
+           ((weight != desk->weight || inside != desk->inside) && count > 0);
     *asks = claim->newcomers > 0 && news;
     /* the lease begins with the last report of it */
     *asks |= holding > 0 && now_us > desk->heard_us + lease_us / 4;
@@ -152,6 +163,7 @@ bool takt_relay_desk_state(takt_relay_desk *desk, const takt_store_call *call, i
     desk->want_count = count;
     desk->holding = holding;
     desk->weight = weight;
+    desk->inside = inside;
     desk->unsure = false;
     return news || *asks;
 }
@@ -191,16 +203,16 @@ static int give(takt_relay_desk *desk, takt_award *award)
 }
 
 /* Says how many of the waiters leave, and how. */
-static void refuse(takt_relay_desk *desk, takt_award *award, bool ways)
+static void refuse(takt_relay_desk *desk, takt_award *award)
 {
     award->refused = takt_relay_leaving(&desk->leaving);
-    award->leave_count = ways ? desk->leaving.count : 0;
+    award->leave_count = desk->leaving.count;
     memcpy(award->leaves, desk->leaving.of, sizeof desk->leaving.of);
     desk->leaving.count = 0;
 }
 
 void takt_relay_desk_award(takt_relay_desk *desk, takt_store_call *call, int64_t now_us,
-                           int64_t store_us, bool ways)
+                           int64_t store_us)
 {
     takt_award *award = call->award;
     int64_t lease_us = lease_of(call), waiting = 0;
@@ -218,7 +230,7 @@ void takt_relay_desk_award(takt_relay_desk *desk, takt_store_call *call, int64_t
     award->blocked_until_us = desk->blocked_until_us;
     award->waiting = takt_max(desk->waiting, waiting);
     award->workers = takt_max(desk->workers, waiting > 0);
-    refuse(desk, award, ways);
+    refuse(desk, award);
     award->least_urgent = -1;
     award->holding = 0;
     if (lease_us != TAKT_NEVER)

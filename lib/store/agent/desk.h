@@ -25,7 +25,8 @@ typedef struct takt_relay_desk {
     takt_relay_class wants[TAKT_RELAY_CLASSES_MAX];
     int want_count;
     int64_t holding;
-    int64_t weight; /* of the tenant; 0: the outermost limit has none */
+    int64_t weight; /* of the tenant; 0: no limit has any */
+    takt_inside inside;
 
     /* What the agent has said. */
     takt_relay_slot slots[TAKT_RELAY_SLOTS_MAX]; /* arrived and not in an award yet */
@@ -64,10 +65,9 @@ bool takt_relay_desk_state(takt_relay_desk *desk, const takt_store_call *call, i
 /* A slot has arrived.  False: more than asked for. */
 bool takt_relay_desk_arrived(takt_relay_desk *desk, const takt_relay_slot *slot);
 
-/* Answers a claim with the slots that have arrived, at that instant of the store's clock.  ways:
- * the agent has said in which ways waiters leave. */
+/* Answers a claim with the slots that have arrived, at that instant of the store's clock. */
 void takt_relay_desk_award(takt_relay_desk *desk, takt_store_call *call, int64_t now_us,
-                           int64_t store_us, bool ways);
+                           int64_t store_us);
 
 /* Whether the desk has no state that the next claim needs. */
 bool takt_relay_desk_is_idle(const takt_relay_desk *desk);

@@ -50,11 +50,6 @@ static bool hear_open(takt_agent_store *store, const message *said)
 
     if (reader.bad)
         return false;
-    store->store.nests = takt_relay_read(&reader, 0, INT64_MAX) > 0 && !reader.bad;
-    store->pays = takt_relay_read(&reader, 0, INT64_MAX) > 0 && !reader.bad;
-    store->ways = takt_relay_read(&reader, 0, INT64_MAX) > 0 && !reader.bad &&
-                  takt_agent_send(store, 2, (const char *const[]){"RELAY", "WAYS"}, -1, 0);
-    store->store.nests = store->store.nests && store->ways;
     store->clock.offset_us = store->clock.opened_us - agent_us;
     hear_clock(&store->clock.store_offset_us, store_us);
     return true;
@@ -130,7 +125,7 @@ static bool send_back(takt_agent_store *store, const message *said)
             return true;
     }
     takt_agent_write_ids(ids, limits);
-    snprintf(text, sizeof text, "0 %lld 0 0 ", (long long)store->seen_index);
+    snprintf(text, sizeof text, "0 %lld 0 0 0 ", (long long)store->seen_index);
     return takt_agent_send(store, 5, words, 3, said->words[2]->size);
 }
 
@@ -182,8 +177,6 @@ static bool hear_fail(takt_agent_store *store, const message *said)
         return true;
     snprintf(store->text, sizeof store->text, "agent: %.200s", said->words[4]->text);
     desk->want_count = 0; /* the agent has dropped them */
-    if (code == TAKT_RELAY_UNNESTED)
-        store->store.nests = false;
     job = desk->claiming != NULL ? takt_agent_store_job_of(store, desk->claiming, 0) : NULL;
     desk->claiming = NULL;
     if (job != NULL) {

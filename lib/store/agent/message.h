@@ -12,39 +12,33 @@
  * units that rules count (1500/20); COST of nested work has those of all levels (nest.h).
  *
  *     RELAY OPEN VERSION NAMESPACE
- *     RELAY WAYS                          REFUSED may say in which ways waiters leave.  Only to an
- *                                         agent that has said WAYS
  *     RELAY LIMIT ID NAME NUMBERS         the numbers of a limit, under an id of this connection.
  *                                         A limit has an id for each of its numbers: keys may have
  *                                         other ones (overrides)
- *     RELAY WANT ID KEY "SEQ SEEN HOLDING WEIGHT [COUNT COST PRIORITY]..."
+ *     RELAY WANT ID KEY "SEQ SEEN HOLDING WEIGHT INSIDE [COUNT COST PRIORITY]..."
  *                                         the waiters without a slot, and the permits held: a
  *                                         situation, as in a claim.  SEQ above 0 asks for a report
  *                                         when the store has counted the waiters.  SEEN is the
  *                                         highest index that has arrived.  WEIGHT is the
- *                                         tenant's, if any wait; 0: the limit has no tenants.
+ *                                         tenant's, if any wait; 0: no limit has any.  INSIDE says
+ *                                         which tenants the innermost line has: 0 none, 1 those of
+ *                                         the outermost line, 2 its own ones (takt_inside).
  *                                         ID of nested work names the outermost limit, and after
  *                                         slashes the inner ones as KEY does (3/5).  If none wait
  *                                         and no permit is held, the ids say only the names
  *     RELAY CALL NUMBER ID KEY "OP COST FOR SLOT REQUESTS ACTUAL [WEIGHT PRIORITY]" REASON
- *                                         WEIGHT and PRIORITY of work whose tenant is settled, if
- *                                         the agent takes them
+ *                                         WEIGHT and PRIORITY of work whose tenant is settled
  *     RELAY POLICY NUMBER "VERSION AT"    reads the stored policy
  *     RELAY APPLY NUMBER "VERSION AT" CHANGE TEXT
  *
- *     open "MONOTONIC STORE NESTS PAYS WAYS"
- *                                         the agent's clock, and the store's (0: not known).
- *                                         NESTS 1: the agent carries nested work.  PAYS 1: it
- *                                         settles for tenants.  WAYS 1: levels of nested work may
- *                                         count different units or differ in when_full.  An older
- *                                         agent leaves out what it does not know, and does not do
+ *     open "MONOTONIC STORE"              the agent's clock, and the store's (0: not known)
  *     report LIMIT KEY "SEQ MONOTONIC STORE NEXT BLOCKED WAITING WORKERS REFUSED LOST LEASE INDEX
  *                    [SLOT COST PRIORITY FENCE]..." NUMBERS
- *                                         due slots; how many waiters are refused; the index of the
- *                                         last slot or refusal; NUMBERS: those in force if they are
- *                                         others, else empty.  After RELAY WAYS, REFUSED says how
- *                                         they leave, one after the other: 2/1o are two by refuse,
- *                                         then one by drop-oldest (o; drop-lowest: u)
+ *                                         due slots; how many waiters are refused, and how, one
+ *                                         after the other: 2/1o are two by refuse, then one by
+ *                                         drop-oldest (o; drop-lowest: u); the index of the last
+ *                                         slot or refusal; NUMBERS: those in force if they are
+ *                                         others, else empty
  *     fail LIMIT KEY "CODE" TEXT          the waiters have left, for that reason
  *     answer NUMBER "STATUS FENCE LEASE ..." REASON TEXT
  *                                         and the standing; of a policy its version and instant
@@ -57,7 +51,7 @@
 #include "base/text.h"
 #include "core/ledger.h"
 
-#define TAKT_RELAY_VERSION     2
+#define TAKT_RELAY_VERSION     3
 #define TAKT_RELAY_TEXT_SIZE   8192 /* of any message's numbers, and of a limit's */
 #define TAKT_RELAY_SLOTS_MAX   64   /* in one report */
 #define TAKT_RELAY_CLASSES_MAX 64   /* costs and priorities in one statement */
@@ -67,9 +61,6 @@
     (TAKT_KEY_SIZE_MAX + 1 + TAKT_TENANT_SIZE_MAX + TAKT_INNER_MAX * TAKT_RELAY_INNER_MAX +        \
      TAKT_RELAY_UNITS_MAX)
 #define TAKT_RELAY_NAME_MAX (TAKT_NAME_SIZE_MAX + 1 + TAKT_RELAY_KEY_MAX)
-
-/* CODE of nested work: it turned out that the store cannot decide about it (takt_store.nests). */
-#define TAKT_RELAY_UNNESTED TAKT_E_INVALID
 
 /* What makes waiters alike: a ticket or a slot for one of them suits each. */
 typedef struct takt_relay_kind {

@@ -357,15 +357,6 @@ static void on_split(takt_redis_job *job)
         pause_split(job);
 }
 
-/* A claim with inner limits names keys of several slots, and nothing was done: it is a cluster. */
-static bool is_split(const takt_redis_job *job, const takt_reply *reply)
-{
-    static const char word[] = "CROSSSLOT";
-
-    return job->call->inner_count > 0 && reply->size >= strlen(word) &&
-           memcmp(reply->text, word, strlen(word)) == 0;
-}
-
 /* The user may use other namespaces at best. */
 static void tell_forbidden(takt_redis_job *job, const char *word)
 {
@@ -390,11 +381,6 @@ static void on_error(takt_redis_job *job, const takt_reply *reply)
     takt_redis_node *node = job->node;
     takt_redis_trouble trouble;
 
-    if (is_split(job, reply)) {
-        store->store.nests = false;
-        takt_redis_job_finish(job, TAKT_E_STORE);
-        return;
-    }
     if (store->url.cluster && follow(job, reply))
         return;
     takt_redis_judge(&trouble, reply->text, reply->size);

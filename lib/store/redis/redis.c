@@ -65,7 +65,7 @@ static int hopeless(const takt_redis_store *store, const takt_store_call *call)
         return TAKT_E_STORE;
     if (strnlen(call->key, TAKT_KEY_SIZE_MAX + 1) > TAKT_KEY_SIZE_MAX)
         return TAKT_E_INVALID;
-    return call->inner_count > 0 && !store->store.nests ? TAKT_E_STORE : 0;
+    return 0;
 }
 
 /* The same for the server that has the call's ledger. */
@@ -103,7 +103,6 @@ static void redis_submit(takt_store *base, takt_store_call *call)
     takt_redis_job *job;
     int status;
 
-    base->nests &= !store->cluster.found || takt_redis_key_shares_slot(store->name_space);
     status = hopeless(store, call);
     job = status == 0 ? take_job(store) : NULL;
 
@@ -367,7 +366,6 @@ static void fill(takt_redis_store *store, const takt_store_kind *kind, uv_loop_t
     int64_t unused_us = options->unused_us > 0 ? options->unused_us : UNUSED_US;
 
     store->store.kind = kind;
-    store->store.nests = true; /* until it turns out to be a cluster: redis_submit */
     store->loop = loop;
     store->options = *options;
     store->options.name_space = NULL;

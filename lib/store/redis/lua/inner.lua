@@ -6,7 +6,7 @@
 -- outermost level.
 --
 -- Work stands in the lines of its inner ledgers, too (core/inner_line.c): in their texts, as a line of tenants. A line
--- in keys of its own is of workers that pass the levels one after another: such a level has no `tenants`.
+-- in keys of its own is of workers whose work is not nested: such a level has no `tenants`.
 --
 -- KEYS  behind those of the outermost ledger, for each inner level, the innermost first: its text, its holders, its log
 -- told  from 2 on for each of them the first six fields of ARGV, and as a seventh which amounts of the claim its own

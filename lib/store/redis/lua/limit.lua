@@ -1,7 +1,7 @@
 -- limit.lua: all rules of a limit together (core/numbers.c). A rule and its state are one table.
 -- needs: call numbers rule
 
--- The debt of a rule that does not fit in its state: earliest_of and its neighbours of core/numbers.c.
+-- The debt of a rule that does not fit in its state: core/debt.h.
 local debts
 debts = {
     due_behind = function(one, n)
