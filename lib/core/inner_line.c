@@ -44,7 +44,7 @@ bool takt_inner_stand(takt_ledger *ledger, int i, int64_t now_us, const takt_cla
     const char *tenant = i > 0 ? claim->tenant : claim->inner_tenant;
     bool foremost = true;
 
-    inner->full = inner->follows = false;
+    inner->full = false;
     if (!has_turns(inner))
         return true;
     if (!takt_tenants_join(inner, now_us, claim, tenant,
@@ -61,8 +61,6 @@ bool takt_inner_stand(takt_ledger *ledger, int i, int64_t now_us, const takt_cla
     }
     takt_tenants_assign(inner, claim, tenant);
     takt_tenants_settle(inner);
-    if (i == 0 && tenant && !claim->within_turns)
-        takt_tenants_follow(inner, ledger, claim);
     return true;
 }
 
@@ -79,9 +77,12 @@ int64_t takt_inner_free(const takt_ledger *inner)
 /* Whether others are in turn in that line. */
 static bool is_contested(const takt_ledger *inner, int at)
 {
-    for (int i = 0; i < inner->line_count; i++)
-        if (i != at && !inner->line[i].aside)
+    for (int i = 0; i < inner->line_count; i++) {
+        const takt_place *place = &inner->line[i];
+        if (i != at && !place->aside &&
+            !(place->behind && place->priority == inner->line[at].priority))
             return true;
+    }
     return false;
 }
 

@@ -194,6 +194,7 @@ typedef struct takt_place {
     bool lacking;     /* it waits for a permit: it is unknown when there will be one */
     int16_t tenant;   /* index + 1 among the tenants; 0: the ledger has none */
     uint64_t client;  /* with tenants: whom to wake instead; 0: the worker */
+    bool behind;      /* not kept, in an inner line: the claim does not wait for it (tenants.h) */
     int16_t inside;   /* not kept: index + 1 of its tenant in the innermost line (tenants.h) */
     int64_t came;     /* of the claiming worker, not kept: its turn before it was served */
     int64_t accepted; /* likewise: its waiters before this claim, less those that it serves */
@@ -221,7 +222,6 @@ typedef struct takt_tenant {
     int64_t places;
     int64_t processes; /* the weights of these */
     int64_t all;       /* its places, with those that are aside */
-    bool behind;       /* not kept: it goes after the claim's in the outermost line */
 } takt_tenant;
 
 /* A worker that holds permits. */
@@ -292,7 +292,6 @@ typedef struct takt_ledger {
     takt_unit_map units; /* of these and this one: which of the claim's amounts its units are */
     bool within_turns;   /* likewise: as the claim has it */
     bool full;           /* of an inner one: its line has no space for the claim's tenant */
-    bool follows;        /* likewise: its tenants are those of the outermost one */
     takt_stated stated[TAKT_PRIORITIES]; /* by the worker whose claim this is; not kept */
     takt_place *line;                    /* sorted by priority, then turn; the caller's memory */
     int line_count;

@@ -419,6 +419,7 @@ static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim
         (void)takt_line_restate(ledger, now_us, &told[i]);
     if (ledger->tenant_count > 0)
         takt_tenants_assign(ledger, claim, claim->tenant);
+    takt_tenants_pass_over(ledger, now_us, claim->worker);
     for (int i = 0; ledger->inner_count > 0 && i < TAKT_PRIORITIES; i++)
         park(ledger, now_us, claim->worker, i, parked_us);
 }
@@ -631,8 +632,7 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         award->crowded = takt_overflow_is_near(ledger);
         award->claim_again_at_us = takt_min(award->claim_again_at_us, parked_us);
     }
+    takt_tenants_pass_over_none(ledger);
     takt_award_end(ledger, now_us, claim, award);
     ledger->within_turns = false;
-    if (ledger->inner_count > 0)
-        ledger->inner[0]->follows = false;
 }

@@ -563,7 +563,7 @@ static void read_place(takt_reader *reader, takt_ledger *ledger, takt_numbers *k
     place->left = takt_read_if(reader, '+') ? takt_read_int(reader, 1, TAKT_WEIGHT_MAX) : 0;
     place->former = takt_read_if(reader, '-') ? takt_read_int(reader, 1, TAKT_EXACT_MAX) : 0;
     reader->bad |= place->left >= place->weight;
-    place->aside = place->foremost = place->lacking = false;
+    place->aside = place->foremost = place->lacking = place->behind = false;
     if (takt_read_if(reader, ',')) {
         place->aside = takt_read_if(reader, 'a');
         place->foremost = takt_read_if(reader, 'f');

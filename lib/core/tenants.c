@@ -116,7 +116,7 @@ static void count_none(const takt_ledger *ledger)
 static void count_place(takt_tenant *tenant, const takt_place *place)
 {
     tenant->all++;
-    if (place->aside)
+    if (place->aside || place->behind)
         return;
     for (int unit = 0; unit < TAKT_UNITS; unit++) {
         tenant->wanting.of[unit] += takt_line_wanted(place, unit);
@@ -272,30 +272,6 @@ bool takt_tenants_join(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
     return true;
 }
 
-void takt_tenants_follow(takt_ledger *ledger, const takt_ledger *outer, const takt_claim *claim)
-{
-    char name[TAKT_TENANT_TEXT_MAX + 1];
-
-    takt_tenant_write(claim->tenant ? claim->tenant : "", name);
-    takt_tenants_count(outer);
-    for (int i = 0; i < ledger->tenant_count; i++) {
-        takt_tenant *tenant = &ledger->tenants[i];
-        int mine = find(outer, tenant->priority, name);
-        int theirs = find(outer, tenant->priority, tenant->name);
-        tenant->behind = mine < outer->tenant_count && theirs < outer->tenant_count &&
-                         outer->tenants[theirs].places > 0 &&
-                         outer->tenants[theirs].tag > outer->tenants[mine].tag;
-    }
-    ledger->follows = true;
-}
-
-void takt_tenants_pass_over(const takt_ledger *ledger)
-{
-    for (int i = 0; ledger->follows && i < ledger->tenant_count; i++)
-        if (ledger->tenants[i].behind)
-            ledger->tenants[i].places = 0;
-}
-
 void takt_tenants_assign(takt_ledger *ledger, const takt_claim *claim, const char *tenant)
 {
     char name[TAKT_TENANT_TEXT_MAX + 1];
@@ -402,7 +378,8 @@ void takt_tenants_correct(takt_ledger *ledger, int64_t now_us, const char *name,
 
 /* ---- forgetting ------------------------------------------------------------------------------ */
 
-/* The lowest tag of each priority becomes 0. A tenant whose places are all aside saves nothing. */
+/* The lowest tag of each priority becomes 0. A tenant whose places are all aside, or passed over,
+ * saves nothing: the order of an inner line draws near to that of the outermost one. */
 static void lower(takt_ledger *ledger)
 {
     int64_t lowest[TAKT_PRIORITIES];
@@ -538,7 +515,7 @@ static takt_tenant_turn turn_among(const takt_ledger *ledger, int at, const takt
 
     for (int i = 0; i < at; i++) {
         const takt_place *place = &ledger->line[i];
-        if (place->tenant != me->tenant || place->aside ||
+        if (place->tenant != me->tenant || place->aside || place->behind ||
             (of != ledger && place->inside != me->inside))
             continue;
         head = head ? head : place;
@@ -665,6 +642,79 @@ takt_tenant_turn takt_tenants_turn(const takt_ledger *ledger, int at, int unit, 
         tag = subject->tag + step_of(subject, turn.ahead);
     turn.ahead += left_to_others(ledger, me->tenant - 1, unit, total, weights, tag);
     return turn;
+}
+
+/* ---- lines inside lines ---------------------------------------------------------------------- */
+
+/* Whether the place `at` of the outermost line does not go before the claim's place `me`.  `total`:
+ * what a lookahead has of the priced unit. */
+static bool is_behind(const takt_ledger *outer, int me, int at, int64_t total)
+{
+    const takt_place *mine = &outer->line[me], *theirs = &outer->line[at];
+    int64_t weights = rivals_of(outer, mine->priority, -1).weights;
+    int unit = priced_unit(outer);
+
+    if (theirs->tenant != mine->tenant)
+        return !goes_before(outer, theirs->tenant - 1, mine->tenant - 1, unit, total, weights);
+    if (!outer->within_turns || mine->inside == 0 || theirs->inside == 0 ||
+        mine->inside == theirs->inside)
+        return at > me;
+    total = turn_of(tenant_of(outer, me), total, weights);
+    weights = rivals_of(outer->inner[0], mine->priority, -1).weights;
+    return !goes_before(outer->inner[0], theirs->inside - 1, mine->inside - 1, unit, total,
+                        weights);
+}
+
+/* The same of the places of an inner line that have the priority of `me`. */
+static void pass_over(const takt_ledger *outer, int me, takt_ledger *inner, int64_t total)
+{
+    const takt_place *mine = &outer->line[me];
+
+    for (int i = 0; i < inner->line_count; i++) {
+        takt_place *place = &inner->line[i];
+        int at;
+        if (place->priority != mine->priority || place->worker == mine->worker)
+            continue;
+        at = takt_line_find(outer, place->worker, place->priority);
+        place->behind = at >= 0 && !outer->line[at].aside && is_behind(outer, me, at, total);
+    }
+}
+
+void takt_tenants_pass_over(const takt_ledger *outer, int64_t now_us, uint64_t worker)
+{
+    int64_t total;
+
+    if (outer->tenant_count == 0 || outer->inner_count == 0)
+        return;
+    total = lookahead_priced(outer, now_us);
+    takt_tenants_count(outer);
+    for (int me = 0; me < outer->line_count; me++) {
+        if (outer->line[me].worker != worker)
+            continue;
+        takt_tenants_look_inside(outer, me);
+        for (int i = outer->within_turns ? 1 : 0; i < outer->inner_count; i++)
+            if (outer->inner[i]->tenant_count > 0)
+                pass_over(outer, me, outer->inner[i], total);
+    }
+}
+
+/* Whether there was one. */
+static bool clear_behind(takt_ledger *inner)
+{
+    bool found = false;
+
+    for (int at = 0; at < inner->line_count; at++) {
+        found |= inner->line[at].behind;
+        inner->line[at].behind = false;
+    }
+    return found;
+}
+
+void takt_tenants_pass_over_none(const takt_ledger *outer)
+{
+    for (int i = 0; i < outer->inner_count; i++)
+        if (clear_behind(outer->inner[i]))
+            takt_tenants_settle(outer->inner[i]);
 }
 
 bool takt_tenants_precede(const takt_ledger *ledger, int i, int at)

@@ -77,12 +77,15 @@ takt_tenant_turn takt_tenants_turn(const takt_ledger *ledger, int at, int unit, 
                                    bool plan);
 void takt_tenants_count(const takt_ledger *ledger);
 
-/* The innermost line of a claim has the tenants of the outermost one (`outer`).  Of these, the
- * claim's place does not wait there for one that goes after it in the outermost line: each would
- * wait for the other.  takt_tenants_pass_over counts no places of these tenants; call it behind
- * takt_tenants_count. */
-void takt_tenants_follow(takt_ledger *ledger, const takt_ledger *outer, const takt_claim *claim);
-void takt_tenants_pass_over(const takt_ledger *ledger);
+/* In its inner lines a claim does not wait for a place that does not go before its own one in the
+ * outermost line, which has tenants: each would wait for the other.  Such places are `behind`, and
+ * count there as those that are aside do, until the claim ends.  The innermost line of
+ * turns inside turns gives the outermost one its order, and passes over none.  Call when the
+ * claim's places are in all lines, and have their tenants. */
+void takt_tenants_pass_over(const takt_ledger *outer, int64_t now_us, uint64_t worker);
+
+/* Call when the claim ends. */
+void takt_tenants_pass_over_none(const takt_ledger *outer);
 
 /* Turns inside turns: a subject of nested work whose innermost limit alone has `fair` is a tenant
  * of the outermost line, and has the tenants of the innermost line.  They share its turns by their

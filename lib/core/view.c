@@ -47,7 +47,6 @@ static void look_at_tenant(const takt_ledger *ledger, int at, const takt_amounts
     takt_tenant_turn turn;
 
     takt_tenants_count(ledger);
-    takt_tenants_pass_over(ledger);
     takt_tenants_look_inside(ledger, at);
     TAKT_EACH_UNIT(unit, units)
     {
@@ -104,7 +103,7 @@ takt_view takt_view_of(const takt_ledger *ledger, int64_t now_us, int at, bool p
 
     for (int i = 0; i < ledger->line_count; i++) {
         const takt_place *place = &ledger->line[i];
-        if (i == at || place->aside)
+        if (i == at || place->aside || (place->behind && place->priority == me->priority))
             continue;
         TAKT_EACH_UNIT(unit, place->priority < me->priority ? units : 0)
         v.urgent.of[unit] += takt_line_wanted(place, unit);

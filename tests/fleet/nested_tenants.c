@@ -22,6 +22,7 @@
 typedef struct group {
     const takt_limit *limit;
     char key[32];
+    char team[32]; /* with three levels: the key of the one between */
     char tenant[32];
     int32_t weight;
     int64_t starts; /* between from_us and until_us */
@@ -44,7 +45,8 @@ typedef struct start {
 } start;
 
 static takt_fleet fleet;
-static takt_limit outer, inner, loose; /* loose: never holds up, and has no tenants */
+static takt_limit outer, between, inner;
+static takt_limit loose; /* never holds up, and has no tenants */
 static group groups[GROUPS_MAX];
 static int group_count;
 static job *jobs;
@@ -154,6 +156,11 @@ static void acquire(job *one)
         .limits = {of->limit, &outer}, .keys = {of->key, ""}, .costs = {1, 1}, .count = 2};
     bool has_tenant = outer.fair != TAKT_FAIR_WORKER || of->limit->fair != TAKT_FAIR_WORKER;
 
+    if (of->limit->within == &between)
+        chain = (takt_chain){.limits = {of->limit, &between, &outer},
+                             .keys = {of->key, of->team, ""},
+                             .costs = {1, 1, 1},
+                             .count = 3};
     one->ends_at_us = 0;
     one->permit = (takt_permit){
         .data = one, .callback = started, .cost = 1, .priority = TAKT_PRIORITY_DEFAULT};
@@ -444,9 +451,62 @@ static void orders_that_differ(int64_t delay_us, uint64_t seed)
     close_fleet();
 }
 
+/* Nobody has started for more than five seconds. */
+static void check_gaps(const char *what)
+{
+    int64_t last_us = BEGIN_US;
+
+    for (int i = 0; i <= start_count; i++) {
+        int64_t at_us = i < start_count ? starts[i].slot_us : fleet.now_us;
+        if (at_us - last_us > 5 * SECOND_US)
+            fail(5, "nobody starts", what, at_us - last_us, 5 * SECOND_US);
+        last_us = at_us;
+    }
+}
+
+/* Each lookahead has about one token on each level.  No place waits in one line for a place that
+ * waits for it in another one. */
+static void slow_lines(bool both, bool three, int tenants, int64_t delay_us, uint64_t seed)
+{
+    open_fleet(2, three ? 3 : 2, three ? 1000 : 3, both, delay_us, seed);
+    if (three)
+        set_limit(&between, "team", 2);
+    if (three)
+        inner.within = &between;
+    if (!both) {
+        inner.fair = TAKT_FAIR_WORKER;
+        outer.fair = TAKT_FAIR_TENANT;
+    }
+    for (int key = 0; key < 2; key++)
+        for (int i = 0; i < tenants; i++) {
+            char name[32];
+            group *of;
+            snprintf(name, sizeof name, "tenant %d", i);
+            of = add_group(&inner, key ? "other" : "key", name, 1 + i % 2);
+            snprintf(of->team, sizeof of->team, "team %d", key);
+            come((i + key) % 2, of, 10, true);
+            if (i % 2 == key)
+                come((i + key + 1) % 2, of, 10, true);
+        }
+    takt_fleet_run(&fleet, BEGIN_US + 60 * SECOND_US);
+    check_rules();
+    check_gaps(three ? "three slow levels" : both ? "two slow levels" : "a slow outermost level");
+    close_fleet();
+}
+
+static void slow_levels(int64_t delay_us, uint64_t seed)
+{
+    for (int tenants = 2; tenants <= 5; tenants++) {
+        slow_lines(true, false, tenants, delay_us, seed);
+        slow_lines(false, false, tenants, delay_us, seed);
+        slow_lines(false, true, tenants, delay_us, seed);
+    }
+}
+
 static void inside_and_outside(int64_t delay_us, uint64_t seed)
 {
     orders_that_differ(delay_us, seed);
+    slow_levels(delay_us, seed);
     tenants_of_one_key(true, delay_us, seed);
     ten_beside_many(50, 100, true, delay_us, seed);
     ten_beside_many(100, 50, true, delay_us, seed);

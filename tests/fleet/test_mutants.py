@@ -485,8 +485,8 @@ MUTANTS = [
      'if (call->tenant && call->tenant_weight == 0)'),
     # tenants of nested limits
     ('a place waits inside for tenants that wait for it outside', 'core/tenants.c',
-     'if (ledger->tenants[i].behind)',
-     'if (false)'),
+     'place->behind = at >= 0 &&',
+     'place->behind = false &&'),
     ('many tenants of one subject delay the others of their worker', 'scheduler/order.c',
      'while (next->previous != order && turn_of(next->previous)->round > turn->round)',
      'while (false)'),

@@ -277,6 +277,9 @@ claim = {
         claim.own = claim.tell(claim.old)
         if line and line.assign then
             line.assign(claim.own, claim.seq)
+            if claim.inner then
+                tenants.pass_over(claim.own)
+            end
         end
         for priority = 0, claim.inner and 9 or -1 do
             if claim.own[priority] and not claim.inner.cap(claim, priority, claim.own[priority]) then

@@ -299,9 +299,6 @@ if inner_keys then
         stand = function(claim)
             local of = tenants
             inner.look_at = tenants.decisions(claim).look
-            if inner.alike then
-                tenants.count(claim.old)
-            end
             inner.each(function(level)
                 if not tenants then
                     return
@@ -324,9 +321,6 @@ if inner_keys then
                     level.own = own
                     tenants.assign(own, claim.seq)
                     tenants.settle(own)
-                    if inner.alike and level == inner.levels[1] then
-                        tenants.follow(of)
-                    end
                 else
                     line.count()
                     tenants.settle()
@@ -349,7 +343,8 @@ if inner_keys then
         -- Whether others are in turn in the line of the level in place.
         is_contested = function(level, priority)
             for place in tenants.each(level.own) do
-                if place ~= level.own[priority] and not place.aside then
+                if place ~= level.own[priority] and not place.aside
+                    and not (place.behind and place.priority == priority) then
                     return true
                 end
             end
@@ -713,6 +708,9 @@ if inner_keys then
             inner.each(function(level)
                 if tenants and level.own then
                     line.put_back(level.own)
+                end
+                if tenants then
+                    tenants.pass_over_none()
                 end
             end)
         end,

@@ -20,7 +20,6 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         places = {}, -- by priority and turn
         emptied = false, -- the keys of the line are to be deleted
         is_inner = false, -- of the ledger of an inner limit
-        follows = false, -- it has the tenants of the outermost ledger
 
         -- Reads what the claim says behind its waiters: @WEIGHT,CLIENT,NAME. Returns what stands before it.
         split = function(told)
@@ -197,7 +196,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 if one then
                     one.all = one.all + 1
                 end
-                if one and not place.aside then
+                if one and not place.aside and not place.behind then
                     one.wanting = one.wanting + place.wanting
                     one.asking = one.asking + place.waiting - place.held_back
                     for unit = 1, further do
@@ -508,7 +507,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             local weights = tenants.rivals(mine.priority, nil, list)
             local share, before, shares, head = tenants.share(mine, total, weights), 0, 0, nil
             for other in tenants.each(own) do
-                if other[field] == mine and not other.aside and other.turn < place.turn then
+                if other[field] == mine and not other.aside and not other.behind and other.turn < place.turn then
                     head = head and head.turn < other.turn and head or other
                     before, shares = before + 1, shares + shares_of(other)
                 end
@@ -522,26 +521,6 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             return share, mine.places > 1 and shares_of(place) or 1,
                 tenants.left_to_others(mine, asked, total, weights, tag, list) + ahead,
                 head and need + before - 1 or 0
-        end,
-
-        -- takt_tenants_follow. `outer` has counted its places.
-        follow = function(outer)
-            local found = {}
-            for _, one in ipairs(outer.list) do
-                found[one.priority .. one.name] = one
-            end
-            for _, one in ipairs(tenants.list) do
-                local mine, theirs = found[one.priority .. (outer.name or '')], found[one.priority .. one.name]
-                one.behind = mine and theirs and theirs.places > 0 and theirs.tag > mine.tag
-            end
-            tenants.follows = true
-        end,
-
-        -- takt_tenants_pass_over.
-        pass_over = function()
-            for _, one in ipairs(tenants.list) do
-                one.places = one.behind and 0 or one.places
-            end
         end,
 
         -- takt_tenants_look_inside: sets `inside` of the places of a place's subject to their tenants in the innermost
@@ -617,6 +596,63 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 end
             end
             table.sort(tenants.places, tenants.stands_before)
+        end,
+
+        goes_before = function(one, other, asked, total, weights)
+            local left = tenants.tag_after(one, one[asked], total, weights)
+            local right = tenants.tag_after(other, other[asked], total, weights)
+            return left < right or left == right and one.index < other.index
+        end,
+
+        -- is_behind() of core/tenants.c. `total`: what a lookahead has of the priced unit, which `asked` sums up.
+        is_behind = function(mine, theirs, asked, total)
+            local one, other, weights = mine.tenant, theirs.tenant, tenants.rivals(mine.priority)
+            if one ~= other then
+                return not tenants.goes_before(other, one, asked, total, weights)
+            elseif not ledger.inner.name or not mine.inside or not theirs.inside or mine.inside == theirs.inside then
+                return theirs.turn > mine.turn
+            end
+            local within = ledger.inner.levels[1].tenants.list
+            return not tenants.goes_before(theirs.inside, mine.inside, asked, tenants.turn_of(one, total, weights),
+                tenants.rivals(mine.priority, nil, within))
+        end,
+
+        -- takt_tenants_pass_over: the places of the inner lines that the claim does not wait for are `behind`.
+        pass_over = function(own)
+            local room, rooms = limit.room(math.max(ledger.now, ledger.blocked), ledger.now + limit.lookahead)
+            local through, throughs = limit.throughput(limit.lookahead)
+            local unit, found = tenants.priced_unit(), {}
+            local total = limit.units and unit and math.max(rooms[unit], throughs[unit]) or math.max(room, through)
+            local asked = not unit and 'wanting' or unit == 0 and 'asking' or unit
+            tenants.count(own)
+            for _, place in ipairs(tenants.places) do
+                found[place.worker .. ',' .. place.priority] = place
+            end
+            for priority = 0, 9 do
+                local mine = own[priority]
+                if mine and ledger.inner.name then
+                    tenants.look_inside(mine, own)
+                end
+                for i = mine and (ledger.inner.name and 2 or 1) or NEVER, #ledger.inner.levels do
+                    local within = ledger.inner.levels[i].tenants
+                    for _, place in ipairs(within and within.places or {}) do
+                        local theirs = place.priority == priority and found[place.worker .. ',' .. priority]
+                        place.behind = theirs and not theirs.aside and tenants.is_behind(mine, theirs, asked, total)
+                            or place.behind
+                    end
+                end
+            end
+        end,
+
+        -- takt_tenants_pass_over_none, in an inner line.
+        pass_over_none = function()
+            local found = false
+            for _, place in ipairs(tenants.places) do
+                found, place.behind = found or place.behind, nil
+            end
+            if found then
+                tenants.settle()
+            end
         end,
 
         -- Whether a place goes before another one: takt_tenants_precede.
@@ -704,9 +740,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                     if not plan or tenants.is_inner then -- otherwise settle() has counted
                         tenants.count(own)
                     end
-                    if tenants.follows then
-                        tenants.pass_over()
-                    elseif not tenants.is_inner and ledger.inner and ledger.inner.name then
+                    if not tenants.is_inner and ledger.inner and ledger.inner.name then
                         tenants.look_inside(place, own)
                     end
                     local room, rooms = claim.room(claim.from, ledger.now + limit.lookahead)
