@@ -148,7 +148,7 @@ static bool is_told(int code, const takt_error *error)
 static bool client_ends(void *store)
 {
     run self = {.good = true};
-    takt_options options = {.store = store};
+    takt_options options = {.store = store, .name_space = "{memory}"};
     takt_error error = {0};
     int code = takt_policy_parse(&policy, "policy", text, sizeof text - 1, &error);
 
@@ -192,7 +192,7 @@ Test(out_of_memory, a_client_of_a_file_goes_on)
     rig_remove(directory);
 }
 
-/* Its ledgers are on three nodes. */
+/* The node of its ledgers has to be found. */
 Test(out_of_memory, a_client_of_a_cluster_goes_on)
 {
     struct cluster cluster;

@@ -14,7 +14,8 @@ from redis_server import server  # noqa: E402
 from sentinels import watched  # noqa: E402
 
 ONCE = ('',)  # what waits for its store goes on waiting as long as there is no memory
-POLICY = '''limits:
+POLICY = '''namespace: "{mail}"
+limits:
   - name: mail
     rules: [{rate: 1000/s, burst: 20}, {rate: 5000/min, algorithm: sliding-log}]
     within: all
@@ -25,7 +26,7 @@ POLICY = '''limits:
 FILES = {'takt.yaml': POLICY, 'in': ''.join(f'{n}\n' for n in range(12)),
          'arrivals': ''.join(f'{n / 10} 1 {n % 10}\n' for n in range(30))}
 
-APPLIED = {**FILES, 'follows.yaml': 'policy: store\n'}
+APPLIED = {**FILES, 'follows.yaml': 'namespace: "{mail}"\npolicy: store\n'}
 
 
 def undone_or_done(_, done):
