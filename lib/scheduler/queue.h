@@ -182,7 +182,7 @@ typedef struct takt_queue {
     takt_server *server;         /* that keeps the ledger, as far as we know */
     takt_waiters waiters;
     int64_t weight;  /* processes that the waiters are for; 0: this one alone */
-    int64_t coming;  /* permits that wait for inner limits and come here next: waiter.c */
+    int64_t coming;  /* permits that wait in other queues and may come here: waiter.c */
     int64_t gone_on; /* permits that have a slot of this limit and wait for outer ones: waiter.c */
     takt_slots in_hand;
     takt_holding holding;
