@@ -290,7 +290,7 @@ typedef struct takt_ledger {
     struct takt_ledger *const *inner;
     int inner_count;
     takt_unit_map units; /* of these and this one: which of the claim's amounts its units are */
-    bool within_turns;   /* likewise: as the claim has it */
+    bool within_turns;   /* likewise: that of the claim, see takt_claim */
     bool full;           /* of an inner one: its line has no space for the claim's tenant */
     takt_stated stated[TAKT_PRIORITIES]; /* by the worker whose claim this is; not kept */
     takt_place *line;                    /* sorted by priority, then turn; the caller's memory */

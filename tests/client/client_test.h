@@ -84,7 +84,6 @@ static void open_client_on(const char *store)
     add_limit("small", "1/h", "1", NULL, "2");
     add_limit("inner", "1000/s", "5", "outer", NULL);
     add_limit("outer", "1/h", "2", NULL, NULL);
-    add_limit("shared", "1000/s", "5", "outer", NULL);
     add_limit("narrow", "1/h", "2", "wide", NULL);
     add_limit("wide", "1/h", "7", NULL, NULL);
     cr_assert_eq(takt_open(&client, &loop, policy, &options, &error), 0, "%s", error.text);

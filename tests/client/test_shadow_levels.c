@@ -8,7 +8,7 @@
 
 #include "client/client.h"
 #include "scheduler/queue.h"
-#include "store/redis/cluster.h"
+#include "store/redis/server.h"
 
 #include "client/calls.h"
 
@@ -39,11 +39,10 @@ static const char *const texts[] = {
     LIMITS("shadow", "shadow", "shadow", "shadow"),
 };
 enum { AT_FIRST, GATE_ENFORCES, BOTH_IN_SHADOW, POLICIES };
-enum { MEMORY, REDIS, KINDS, CLUSTER = KINDS };
+enum { MEMORY, REDIS, KINDS };
 static int kinds[] = {MEMORY, REDIS};
 static takt_policy *policies[POLICIES];
 static struct server server;
-static struct cluster cluster;
 static uv_timer_t alive; /* shadow waiters keep no loop alive: it is the test that waits for them */
 static seen jobs[JOBS];
 
@@ -66,9 +65,7 @@ static void begin(int kind)
 
     if (kind == REDIS)
         server_start(&server, NULL);
-    if (kind == CLUSTER)
-        cluster_start(&cluster, false, NULL);
-    options.store = kind == MEMORY ? "memory:" : kind == REDIS ? server.url : cluster.url;
+    options.store = kind == MEMORY ? "memory:" : server.url;
     cr_assert_eq(uv_loop_init(&loop), 0);
     uv_timer_init(&loop, &alive);
     uv_timer_start(&alive, never, 3600 * 1000, 0);
@@ -87,8 +84,6 @@ static void end(int kind)
         takt_policy_free(policies[i]);
     if (kind == REDIS)
         server_stop(&server);
-    if (kind == CLUSTER)
-        cluster_stop(&cluster);
 }
 
 static void acquire_many(seen *of, int count, const char *limit, int64_t max_wait_us)

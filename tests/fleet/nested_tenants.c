@@ -433,7 +433,7 @@ static void inside_alone(int64_t delay_us, uint64_t seed)
 }
 
 /* A tenant has work of two keys, and another one of the first key.  The two lines have different
- * orders, and nobody waits for somebody who waits for it. */
+ * orders: no two places may wait for each other. */
 static void orders_that_differ(int64_t delay_us, uint64_t seed)
 {
     group *a, *more, *b;

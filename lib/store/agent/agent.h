@@ -126,7 +126,7 @@ takt_relay_desk *takt_agent_desk_of(takt_agent_store *store, const takt_store_ca
 /* The client claims, and gets what the desk has. */
 void takt_agent_wake(takt_agent_store *store, const takt_relay_desk *desk);
 
-/* Answers a claim.  unlisted: the agent has not heard of the claim's waiters. */
+/* Answers a claim.  `unlisted` is true if the agent has not been told of its waiters. */
 void takt_agent_award(takt_agent_store *store, takt_relay_desk *desk, takt_agent_job *job,
                       bool unlisted);
 
