@@ -843,6 +843,20 @@ static void open_raw(raw *program, const char *limit)
     cr_assert_eq(TELL(program, "LIMIT", "1", limit, numbers), 0);
 }
 
+Test(relay, a_program_of_another_version_is_refused)
+{
+    const char *words[] = {"RELAY", "OPEN", "2", "default"};
+    const size_t sizes[] = {5, 4, 1, 7};
+    raw program = {0};
+    takt_error error = {0};
+
+    cr_assert_eq(takt_relay_open(&program.relay, agent.relays, hear, &program), 0);
+    cr_expect_eq(takt_relay_command(program.relay, 4, words, sizes, &error), TAKT_E_INVALID);
+    cr_expect_not_null(strstr(error.text, "update the older one"), "%s", error.text);
+    cr_expect_eq(TELL(&program, "WANT", "1", "", "1 0 0 0 0 1 1 4 "), TAKT_E_INVALID);
+    takt_relay_close(program.relay);
+}
+
 Test(relay, a_program_does_not_fill_the_memory_of_the_agent_with_waiters)
 {
     raw program;
