@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* One easy handle, from its first takt_transfers_take until takt_transfers_close. */
@@ -34,10 +35,14 @@ typedef struct watch {
     int events; /* the events that libcurl waits for */
 } watch;
 
-/* An open connection, busy or kept. */
+/*
+ * A connection, busy or kept. libcurl 7.88 closes a socket that did not connect in time without
+ * a word, and the system gives its number to the next file: the inode tells whose it is.
+ */
 typedef struct connection {
     struct connection *next;
-    curl_socket_t socket;
+    curl_socket_t socket; /* each number once */
+    ino_t inode;
 } connection;
 
 struct takt_transfers {
@@ -168,41 +173,57 @@ static int set_timer(CURLM *multi, long timeout_ms, void *data)
     return 0;
 }
 
+/* Notes the connection in place of the one that had its number before. */
+static bool note_connection(takt_transfers *all, curl_socket_t socket)
+{
+    connection *one = all->connections;
+    struct stat what;
+
+    if (fstat(socket, &what) != 0)
+        return false;
+    while (one && one->socket != socket)
+        one = one->next;
+    if (!one) {
+        one = malloc(sizeof *one);
+        if (!one)
+            return false;
+        one->socket = socket;
+        one->next = all->connections;
+        all->connections = one;
+    }
+    one->inode = what.st_ino;
+    return true;
+}
+
 static curl_socket_t open_socket(void *data, curlsocktype purpose, struct curl_sockaddr *address)
 {
     const transfer *one = data;
-    takt_transfers *all = one->owner;
-    connection *made;
+    int made;
 
     (void)purpose;
     if (one->allows && !one->allows(&address->addr, one->allows_data))
         return CURL_SOCKET_BAD;
-    made = malloc(sizeof *made);
-    if (!made)
-        return CURL_SOCKET_BAD;
-    made->socket = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    if (made->socket < 0) {
-        free(made);
+    made = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (made >= 0 && !note_connection(one->owner, made)) {
+        close(made);
         return CURL_SOCKET_BAD;
     }
-    made->next = all->connections;
-    all->connections = made;
-    return made->socket;
+    return made < 0 ? CURL_SOCKET_BAD : made;
 }
 
-static int close_socket(void *data, curl_socket_t socket)
+/* Ends the connections that are open, and forgets all. */
+static void end_connections(takt_transfers *all)
 {
-    takt_transfers *all = data;
-    connection **at = &all->connections;
+    connection *one;
 
-    while (*at && (*at)->socket != socket)
-        at = &(*at)->next;
-    if (*at) {
-        connection *gone = *at;
-        *at = gone->next;
-        free(gone);
+    while ((one = all->connections) != NULL) {
+        struct stat what;
+
+        if (fstat(one->socket, &what) == 0 && S_ISSOCK(what.st_mode) && what.st_ino == one->inode)
+            shutdown(one->socket, SHUT_RDWR);
+        all->connections = one->next;
+        free(one);
     }
-    return close(socket);
 }
 
 static void set_defaults(transfer *one)
@@ -213,8 +234,6 @@ static void set_defaults(transfer *one)
     curl_easy_setopt(one->handle, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(one->handle, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl_easy_setopt(one->handle, CURLOPT_OPENSOCKETDATA, one);
-    curl_easy_setopt(one->handle, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
-    curl_easy_setopt(one->handle, CURLOPT_CLOSESOCKETDATA, one->owner);
 }
 
 static transfer *new_transfer(takt_transfers *all)
@@ -338,8 +357,7 @@ void takt_transfers_close(takt_transfers *all)
         if (one->done)
             curl_multi_remove_handle(multi, one->handle);
     /* libcurl would send some peers a goodbye and block until they answer. */
-    for (connection *open = all->connections; open; open = open->next)
-        shutdown(open->socket, SHUT_RDWR);
+    end_connections(all);
     for (transfer *one = all->all, *next; one; one = next) {
         next = one->next;
         curl_easy_cleanup(one->handle);

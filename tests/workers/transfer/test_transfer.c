@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "transfer/transfer.h"
 
@@ -257,6 +259,50 @@ Test(transfer, a_silent_peer_is_given_up)
     curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, 20L);
     run_until(1);
     cr_assert_eq(last_result, CURLE_OPERATION_TIMEDOUT);
+}
+
+/* A port of which nobody takes the connections, so that after some no more is made. */
+static int full_port(int *listener, int fill[8])
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof address;
+
+    *listener = socket(AF_INET, SOCK_STREAM, 0);
+    cr_assert_eq(bind(*listener, (struct sockaddr *)&address, size), 0);
+    cr_assert_eq(listen(*listener, 0), 0);
+    cr_assert_eq(getsockname(*listener, (struct sockaddr *)&address, &size), 0);
+    for (int i = 0; i < 8; i++) {
+        fill[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        (void)connect(fill[i], (struct sockaddr *)&address, size);
+    }
+    return ntohs(address.sin_port);
+}
+
+/* libcurl closes such a socket without a word; another file may have its number then. */
+Test(transfer, what_did_not_connect_is_forgotten)
+{
+    int listener, fill[8], pair[2];
+    CURL *handle = takt_transfers_take(all);
+    int open_port = peer.port;
+
+    peer.port = full_port(&listener, fill);
+    curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, 20L);
+    begin_with(handle, "127.0.0.1", note, NULL);
+    run_until(1);
+    peer.port = open_port;
+    cr_assert_eq(last_result, CURLE_OPERATION_TIMEDOUT);
+
+    cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    takt_transfers_close(all);
+    all = NULL;
+    uv_run(&loop, UV_RUN_NOWAIT);
+    cr_assert_eq(write(pair[0], "a", 1), 1, "a socket of others goes on");
+    cr_assert_eq(write(pair[1], "a", 1), 1);
+    close(pair[0]);
+    close(pair[1]);
+    for (int i = 0; i < 8; i++)
+        close(fill[i]);
+    close(listener);
 }
 
 Test(transfer, closing_drops_what_is_under_way)
