@@ -6,12 +6,15 @@
 
 #define WORDS_MAX 8
 
+/* Nothing follows the error that ends a connection. */
 static void send_bytes(void *data, const char *bytes, size_t size)
 {
-    if (bytes)
-        takt_agent_reply_bytes(data, bytes, size);
-    else
+    const takt_agent_connection *connection = data;
+
+    if (!bytes)
         takt_agent_break_off(data);
+    else if (!connection->ends)
+        takt_agent_reply_bytes(data, bytes, size);
 }
 
 static int open_relay(takt_agent_connection *connection)
