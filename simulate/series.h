@@ -9,7 +9,7 @@
 
 #include <takt/simulate.h>
 
-#include "core/rule.h"
+#include "rules/rule.h"
 
 #define TAKT_SERIES_STEPS 2048
 

@@ -6,7 +6,7 @@
 
 #include <takt/http.h>
 
-#include "core/rule.h"
+#include "rules/rule.h"
 
 #define SECOND_US   INT64_C(1000000)
 #define SECONDS_MAX (TAKT_SPAN_MAX_US / SECOND_US)

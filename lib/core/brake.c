@@ -6,8 +6,8 @@
 #include <assert.h>
 
 #include "base/integers.h"
-#include "core/gcra.h"
-#include "core/window.h"
+#include "rules/gcra.h"
+#include "rules/window.h"
 
 /* ---- a block's pace -------------------------------------------------------------------------- */
 

@@ -9,8 +9,8 @@
 #ifndef TAKT_CORE_DEBT_H
 #define TAKT_CORE_DEBT_H
 
-#include "core/rule.h"
-#include "core/window.h"
+#include "rules/rule.h"
+#include "rules/window.h"
 
 /* What a rule owes beyond its state. */
 static inline int64_t takt_debt_of(const takt_rule *rule, const takt_rule_state *state)

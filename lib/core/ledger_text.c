@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "core/brake.h"
 #include "core/gaps.h"
-#include "core/gcra.h"
 #include "core/meter.h"
+#include "rules/gcra.h"
 
 #define NUMBER_SIZE 21 /* the longest int64 and its separator */
 #define PLACE_SIZE  ((16 + 2 * TAKT_MORE_MAX) * NUMBER_SIZE)

@@ -12,7 +12,7 @@
 #include <takt/policy.h>
 #include <takt/standing.h>
 
-#include "core/rule.h"
+#include "rules/rule.h"
 
 #define TAKT_LOOKAHEAD_US INT64_C(250000) /* where the policy says nothing */
 #define TAKT_LOOKAHEAD_MAX_US                                                                      \

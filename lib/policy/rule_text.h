@@ -6,7 +6,7 @@
 
 #include <takt/policy.h>
 
-#include "core/rule.h"
+#include "rules/rule.h"
 
 /* Reads a rule except what it counts (unit_text.h). Returns 0, or an error that begins with the
  * field: "rate: ...", or "headroom: ..." if the rule refuses the headroom. After a failure *rule

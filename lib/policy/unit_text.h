@@ -3,7 +3,7 @@
  * acquires state amounts of.
  *
  * The rules of a limit may name up to TAKT_AMOUNTS_MAX units besides "requests".  The first one is
- * what the cost is an amount of, the others are the further units of a ledger (core/rule.h).  Names
+ * what the cost is an amount of, the others are the further units of a ledger (rules/rule.h). Names
  * and defaults are each worker's own.
  */
 #ifndef TAKT_POLICY_UNIT_TEXT_H

@@ -4,7 +4,7 @@
 #ifndef TAKT_SCHEDULER_SLOTS_H
 #define TAKT_SCHEDULER_SLOTS_H
 
-#include "core/rule.h"
+#include "rules/rule.h"
 
 typedef struct takt_slots {
     takt_run *runs; /* runs[first .. first + run_count), sorted by their next slot */

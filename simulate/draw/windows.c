@@ -3,7 +3,7 @@
  */
 #include "simulate/draw/windows.h"
 
-#include "core/window.h"
+#include "rules/window.h"
 
 /* The amounts up to the end of each step. */
 typedef struct sums {

@@ -7,7 +7,7 @@
 
 #include <takt/http.h>
 
-#include "core/rule.h"
+#include "rules/rule.h"
 
 static takt_policy *policy;
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "core/promises.h"
+#include "rules/promises.h"
 #include "seed.h"
 
 static takt_numbers four_rules(void)

@@ -4,7 +4,7 @@
  * blocked for the longest period.
  */
 #include "core/ledger_text.h"
-#include "core/promises.h"
+#include "rules/promises.h"
 
 /* A ledger at rest, as a store keeps it. */
 typedef struct shelf {

@@ -8,7 +8,7 @@
 
 #include <takt/http.h>
 
-#include "core/rule.h"
+#include "rules/rule.h"
 
 #define SECOND      INT64_C(1000000)
 #define SECONDS_MAX (TAKT_SPAN_MAX_US / SECOND)

@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "core/window.h"
+#include "rules/window.h"
 #include "zone/tzif.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);

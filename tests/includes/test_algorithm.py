@@ -16,8 +16,8 @@ import tap  # noqa: E402
 
 NAMED = re.compile(r'\bsliding[-_]window|make_sliding_window|takt_sliding_window')
 PLACES = {
-    'lib/core/sliding_window.c',
-    'lib/core/rule.h',
+    'lib/rules/sliding_window.c',
+    'lib/rules/rule.h',
     'lib/store/redis/lua/sliding_window.lua',
     'lib/store/redis/lua/rule.lua',
     'lib/meson.build',

@@ -20,23 +20,24 @@ import tap  # noqa: E402
 LIBRARY = {
     'base': [],
     'zone': ['base'],
-    'core': ['zone', 'base'],
-    'policy': ['core', 'zone', 'base'],
+    'rules': ['zone', 'base'],
+    'core': ['rules', 'base'],
+    'policy': ['core', 'rules', 'zone', 'base'],
     'crypto': ['base'],
     'redis': ['crypto', 'base'],
     'store': ['crypto', 'core', 'base'],
     'store/redis': ['redis', 'core', 'zone', 'base'],
     'store/agent': ['redis', 'core', 'base'],
-    'scheduler': ['core', 'base'],
+    'scheduler': ['core', 'rules', 'base'],
     'shadow': ['scheduler', 'core', 'base'],
-    'client': ['shadow', 'scheduler', 'store', 'policy', 'crypto', 'core', 'base'],
+    'client': ['shadow', 'scheduler', 'store', 'policy', 'crypto', 'core', 'rules', 'base'],
     'relay': ['client', 'scheduler', 'store', 'redis', 'policy', 'core', 'base'],
 }
 
 # Library beside lib/ -> the folders of lib/ whose headers it may include.
 BESIDE = {
     'doctor': ['store', 'redis', 'core', 'base'],
-    'simulate': ['shadow', 'scheduler', 'store', 'policy', 'core', 'base'],
+    'simulate': ['shadow', 'scheduler', 'store', 'policy', 'core', 'rules', 'base'],
 }
 
 # Folders of programs -> whether they may look inside lib/.
@@ -85,7 +86,7 @@ HOMES = {
     r'uv(\.h$|/)': ['lib/client', 'lib/relay', 'lib/crypto', 'lib/redis', 'lib/store', 'doctor', 'kit', *PROGRAMS],
 }
 
-PURE = ['lib/base', 'lib/core', 'lib/scheduler', 'lib/shadow', 'simulate']
+PURE = ['lib/base', 'lib/rules', 'lib/core', 'lib/scheduler', 'lib/shadow', 'simulate']
 CLOCK = re.compile(r'(?<![\w.>])(clock_gettime|clock_nanosleep|clock|gettimeofday|timespec_get|ftime|time|nanosleep|'
                    r'usleep|sleep|uv_hrtime|uv_now|uv_update_time|uv_gettimeofday|uv_clock_gettime)\s*\(')
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -177,7 +178,9 @@ TAMPERED = [
     ('lib/core/tampered.c', '#include "scheduler/scheduler.h"', True),
     ('lib/core/tampered.c', '#include "../client/client.h"', True),
     ('lib/core/tampered.c', '#include "base/list.h"', False),
-    ('lib/base/tampered.h', '#include "core/rule.h"', True),
+    ('lib/core/tampered.c', '#include "rules/rule.h"', False),
+    ('lib/rules/tampered.c', '#include "core/numbers.h"', True),
+    ('lib/base/tampered.h', '#include "rules/rule.h"', True),
     ('lib/scheduler/tampered.c', '#include "policy/policy.h"', True),
     ('lib/store/tampered.c', '#include "policy/policy.h"', True),
     ('lib/store/tampered.c', '#include "client/client.h"', True),
@@ -203,7 +206,7 @@ TAMPERED = [
     ('lib/store/redis/tampered.c', '#include <hiredis/hiredis.h>', True),
     ('lib/redis/tampered.c', '#include <hiredis/hiredis.h>', False),
     ('lib/redis/tampered.c', '#include "store/store.h"', True),
-    ('lib/redis/tampered.c', '#include "core/rule.h"', True),
+    ('lib/redis/tampered.c', '#include "rules/rule.h"', True),
     ('lib/store/redis/tampered.c', '#include "redis/connection.h"', False),
     ('lib/store/tampered.c', '#include "redis/connection.h"', True),
     ('lib/scheduler/tampered.c', '#include <uv.h>', True),
@@ -211,7 +214,7 @@ TAMPERED = [
     ('lib/scheduler/tampered.c', 'int f(void *t) { return clock_gettime(1, t); }', True),
     ('lib/core/tampered.c', '/* the time (in us) */ long take_time(void);', False),
     ('lib/colour/tampered.c', '#include "base/list.h"', True),
-    ('cli/tampered.c', '#include "core/rule.h"', True),
+    ('cli/tampered.c', '#include "rules/rule.h"', True),
     ('cli/tampered.c', '#include "base/list.h"', True),
     ('cli/tampered.c', '#include "kit/child.h"', False),
     ('workers/print/tampered.c', '#include "kit/child.h"', False),
@@ -219,7 +222,7 @@ TAMPERED = [
     ('lib/base/tampered.c', '#include "kit/child.h"', True),
     ('kit/tampered.c', '#include "kit/child.h"', False),
     ('kit/tampered.c', '#include "base/list.h"', False),
-    ('kit/tampered.c', '#include "core/rule.h"', True),
+    ('kit/tampered.c', '#include "rules/rule.h"', True),
     ('kit/tampered.c', '#include "../cli/common/session.h"', True),
     ('kit/tampered.c', '#include "jobs/frame/outage.h"', True),
     ('cli/tampered.c', '#include "top/top.h"', False),
@@ -227,15 +230,15 @@ TAMPERED = [
     ('cli/top/tampered.c', '#include "common/session.h"', False),
     ('cli/common/tampered.c', '#include "top/top.h"', True),
     ('cli/common/tampered.c', '#include "commands.h"', True),
-    ('cli/tampered.c', '#include "../lib/core/rule.h"', True),
+    ('cli/tampered.c', '#include "../lib/rules/rule.h"', True),
     ('cli/tampered.c', '#include <yaml.h>', True),
     ('cli/tampered.c', '#include <takt/takt.h>', False),
     ('workers/print/tampered.c', '#include "jobs/frame/outage.h"', False),
-    ('workers/print/tampered.c', '#include "core/rule.h"', True),
+    ('workers/print/tampered.c', '#include "rules/rule.h"', True),
     ('workers/print/tampered.c', '#include "redis/client.h"', True),
     ('workers/jobs/stream/tampered.c', '#include "redis/client.h"', False),
     ('workers/jobs/stream/tampered.c', '#include "store/store.h"', True),
-    ('workers/print/tampered.c', '#include "../../lib/core/rule.h"', True),
+    ('workers/print/tampered.c', '#include "../../lib/rules/rule.h"', True),
     ('workers/jobs/frame/tampered.c', '#include <curl/curl.h>', True),
     ('workers/jobs/frame/tampered.c', '#include "jobs/sources/source.h"', False),
     ('workers/jobs/stream/tampered.c', '#include "jobs/frame/job_parse.h"', True),
@@ -244,9 +247,9 @@ TAMPERED = [
     ('workers/jobs/text/tampered.c', '#include "jobs/report/report.h"', True),
     ('workers/jobs/tampered.c', '#include "jobs/text/buffer.h"', True),
     ('cli/tampered.c', '#include <jansson.h>', True),
-    ('examples/tampered.c', '#include "core/rule.h"', True),
-    ('bench/tampered.c', '#include "core/rule.h"', False),
-    ('include/takt/tampered.h', '#include "core/rule.h"', True),
+    ('examples/tampered.c', '#include "rules/rule.h"', True),
+    ('bench/tampered.c', '#include "rules/rule.h"', False),
+    ('include/takt/tampered.h', '#include "rules/rule.h"', True),
     ('include/takt/tampered.h', '#include <uv.h>', True),
 ]
 

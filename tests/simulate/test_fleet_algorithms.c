@@ -5,8 +5,8 @@
 #include <criterion/criterion.h>
 
 #include "base/random.h"
-#include "core/promises.h"
 #include "policy/policy.h"
+#include "rules/promises.h"
 #include "simulate/fleet.h"
 
 enum { GRANTS_MAX = 20000, WAITERS = 40 };

@@ -1,4 +1,4 @@
--- fixed_window.lua: core/fixed_window.c, function by function. The state is rule.start, rule.count, rule.late and
+-- fixed_window.lua: rules/fixed_window.c, function by function. The state is rule.start, rule.count, rule.late and
 -- rule.unopened.
 -- needs: window
 

@@ -1,4 +1,4 @@
--- gcra.lua: core/gcra.c, function by function. TAT is rule.us + rule.parts / rule.tokens. A fraction is two numbers.
+-- gcra.lua: rules/gcra.c, function by function. TAT is rule.us + rule.parts / rule.tokens. A fraction is two numbers.
 -- needs: numbers lows
 
 local function make_gcra()
@@ -233,7 +233,7 @@ local function make_gcra()
             return us < 2 * TAKT_SPAN_MAX_US and us or 2 * TAKT_SPAN_MAX_US
         end,
 
-        -- Converts the state of `from` to a state of `to`. core/gcra.c uses one fraction of three factors each; this
+        -- Converts the state of `from` to a state of `to`. rules/gcra.c uses one fraction of three factors each; this
         -- function takes two steps.
         convert = function(from, to, now)
             local backlog = gcra.ceil(from.us, from.parts) - now

@@ -10,7 +10,7 @@
 --
 -- KEYS  behind those of the outermost ledger, for each inner level, the innermost first: its text, its holders, its log
 -- told  from 2 on for each of them the first six fields of ARGV, and as a seventh which amounts of the claim its own
---       ones are (takt_unit_map of core/rule.h): a digit for each; without it they are the same. The last field of
+--       ones are (takt_unit_map of rules/rule.h): a digit for each; without it they are the same. The last field of
 --       the innermost one may be @ or @weight,name: its tenants are those of the claim, or have these names
 -- needs: keep overflow
 

@@ -1,4 +1,4 @@
--- log.lua: the times and numbers of tokens taken (core/log.c). A log is a table with the numbers of takt_log.
+-- log.lua: the times and numbers of tokens taken (rules/log.c). A log is a table with the numbers of takt_log.
 --
 -- The pages are fields of KEYS[5], "BOOK:PAGE", with 12 entries each. A page is so short that the server stores a small
 -- log compactly. A page has the first entry's instant in 7 bytes and its running total. For each other entry it has the

@@ -1,4 +1,4 @@
--- lows.lua: the lowest backlogs of recent stretches of time (core/lows.c). A table has the step and two lists, since
+-- lows.lua: the lowest backlogs of recent stretches of time (rules/lows.c). A table has the step and two lists, since
 -- and low, with one item for each stretch. low is NEVER if the stretch has no slot.
 -- needs: numbers
 

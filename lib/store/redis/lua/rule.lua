@@ -1,4 +1,4 @@
--- rule.lua: the table of algorithms by letter (core/rule.c). A rule that needs an algorithm defines its functions.
+-- rule.lua: the table of algorithms by letter (rules/rule.c). A rule that needs an algorithm defines its functions.
 -- needs: numbers gcra fixed_window sliding_window sliding_log
 
 local rule

@@ -1,4 +1,4 @@
--- sliding_log.lua: core/sliding_log.c, function by function. The state is rule.log.
+-- sliding_log.lua: rules/sliding_log.c, function by function. The state is rule.log.
 -- needs: window log
 
 local function make_sliding_log()

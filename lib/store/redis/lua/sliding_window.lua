@@ -1,4 +1,4 @@
--- sliding_window.lua: core/sliding_window.c, function by function. The state is rule.start, rule.previous,
+-- sliding_window.lua: rules/sliding_window.c, function by function. The state is rule.start, rule.previous,
 -- rule.current, rule.held and rule.behind. A window and its counters are five numbers.
 -- needs: window
 

@@ -1,4 +1,4 @@
--- window.lua: windows by the clock (core/window.c).
+-- window.lua: windows by the clock (rules/window.c).
 -- needs: numbers zone
 
 local windows

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "core/promises.h"
+#include "rules/promises.h"
 #include "seed.h"
 
 #define SLOTS  160

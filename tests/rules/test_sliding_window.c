@@ -3,7 +3,7 @@
  * foreign clock and changed numbers leave.
  */
 #include "base/random.h"
-#include "core/promises.h"
+#include "rules/promises.h"
 
 #define START (NOW - NOW % MINUTE)
 

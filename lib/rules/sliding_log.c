@@ -14,7 +14,7 @@
  * is in the log: that instant and the running total are, and what is taken for one period from then
  * on is paced, the j-th token not before (j - 1) * period / limit later.
  */
-#include "core/window.h"
+#include "rules/window.h"
 
 static bool is_paced(const takt_rule *rule, const takt_log *log, int64_t t_us)
 {

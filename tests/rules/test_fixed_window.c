@@ -2,7 +2,7 @@
  * Fixed windows: what fits in one, what waits for the next, where windows begin by the clock and by
  * first use, and what a block, a foreign clock and changed numbers leave of a window.
  */
-#include "core/promises.h"
+#include "rules/promises.h"
 
 #define START (NOW - NOW % MINUTE) /* of a minute */
 

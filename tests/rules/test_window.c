@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include "base/random.h"
-#include "core/promises.h"
-#include "core/window.h"
+#include "rules/promises.h"
+#include "rules/window.h"
 #include "seed.h"
 #include "zone/zone_load.h"
 

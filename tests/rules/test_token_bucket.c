@@ -2,7 +2,7 @@
  * GCRA under its other two names: what each makes of the burst, and that a ledger goes from one to
  * another with all that it remembers.
  */
-#include "core/promises.h"
+#include "rules/promises.h"
 
 static int prepare(takt_rule *rule, takt_error *error)
 {

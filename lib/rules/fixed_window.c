@@ -20,7 +20,7 @@
  *
  * window.h computes the starts of windows by the clock, and numbers.c combines several rules.
  */
-#include "core/window.h"
+#include "rules/window.h"
 
 #include "base/fail.h"
 #include "zone/zone_load.h"

@@ -6,7 +6,7 @@
 #ifndef TAKT_CORE_GCRA_H
 #define TAKT_CORE_GCRA_H
 
-#include "core/rule.h"
+#include "rules/rule.h"
 
 /* Derives the second group of a rule from its burst (default: 1). */
 int takt_gcra_prepare(takt_rule *rule, takt_error *error);

@@ -7,7 +7,7 @@
 
 #include "base/memory_pages.h"
 #include "base/random.h"
-#include "core/log.h"
+#include "rules/log.h"
 #include "seed.h"
 
 enum { TOKENS = 20000 };

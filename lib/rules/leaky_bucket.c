@@ -3,7 +3,7 @@
  * once, which is GCRA with a burst of 1; at most `queue` waiters in the whole fleet. The limit
  * bounds the waiters; gcra.c has the arithmetic.
  */
-#include "core/gcra.h"
+#include "rules/gcra.h"
 
 const takt_algorithm takt_leaky_bucket = {
     .name = "leaky-bucket",

@@ -1,7 +1,7 @@
 /*
  * rule.c: searches the table of algorithms, and does what they have in common.
  */
-#include "core/rule.h"
+#include "rules/rule.h"
 
 #include <stdio.h>
 #include <string.h>

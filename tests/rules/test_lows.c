@@ -8,7 +8,7 @@
 
 #include "base/integers.h"
 #include "base/random.h"
-#include "core/lows.h"
+#include "rules/lows.h"
 #include "seed.h"
 
 #define NOW   INT64_C(1763692800000000)

@@ -9,7 +9,7 @@
 #ifndef TAKT_CORE_WINDOW_H
 #define TAKT_CORE_WINDOW_H
 
-#include "core/rule.h"
+#include "rules/rule.h"
 
 #define TAKT_WINDOW_END TAKT_EXACT_MAX /* later instants are returned as this one */
 

@@ -2,7 +2,7 @@
  * token_bucket.c: GCRA as a bucket that gets `limit` tokens per period and holds `burst` tokens
  * (default: those of one period). Decides the size of the bucket; gcra.c has the arithmetic.
  */
-#include "core/gcra.h"
+#include "rules/gcra.h"
 
 static int prepare(takt_rule *rule, takt_error *error)
 {

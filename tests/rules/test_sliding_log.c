@@ -3,7 +3,7 @@
  * the effects of a block, a clock that jumps, changed numbers and damaged pages.
  */
 #include "base/random.h"
-#include "core/promises.h"
+#include "rules/promises.h"
 #include "seed.h"
 
 #define CLOCK(h, m, s) (NOW - NOW % DAY + (h)*HOUR + (m)*MINUTE + (s)*SECOND)

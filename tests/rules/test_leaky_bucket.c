@@ -3,7 +3,7 @@
  * long it was idle, and a queue. The refusal of waiters beyond the queue is tested with the ledger
  * and the policy.
  */
-#include "core/promises.h"
+#include "rules/promises.h"
 
 Test(leaky_bucket, drains_one_by_one_after_any_silence)
 {

@@ -16,7 +16,7 @@
  * This file decides when tokens of one rule may be taken. numbers.c combines rules, and lows.c
  * keeps the backlogs that give_back needs.
  */
-#include "core/gcra.h"
+#include "rules/gcra.h"
 
 #include "base/fail.h"
 

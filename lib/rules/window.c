@@ -1,7 +1,7 @@
 /*
  * window.c: see window.h.
  */
-#include "core/window.h"
+#include "rules/window.h"
 
 #include "base/fail.h"
 

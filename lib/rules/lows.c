@@ -2,7 +2,7 @@
  * lows.c: keeps the lowest backlogs of recent stretches of time (lows.h). GCRA decides what it
  * gives back with them (gcra.c).
  */
-#include "core/lows.h"
+#include "rules/lows.h"
 
 #include <string.h>
 

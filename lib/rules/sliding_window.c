@@ -31,7 +31,7 @@
  * token due.  In the long run, a full rule passes one token a period less than `limit`.
  */
 #include "base/integers.h"
-#include "core/window.h"
+#include "rules/window.h"
 
 /* A window, and the counters as they are in it. */
 typedef struct view {

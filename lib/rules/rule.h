@@ -23,8 +23,8 @@
 #include "base/integers.h"
 #include "base/pages.h"
 #include "base/text.h"
-#include "core/log.h"
-#include "core/lows.h"
+#include "rules/log.h"
+#include "rules/lows.h"
 #include "zone/zone.h"
 
 #define TAKT_NEVER          INT64_MAX

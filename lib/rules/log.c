@@ -2,7 +2,7 @@
  * log.c: searches, appends and drops the entries of a log (log.h). The algorithm decides which
  * tokens count; the store decides where the pages are (base/pages.h).
  */
-#include "core/log.h"
+#include "rules/log.h"
 
 int64_t takt_log_held(const takt_log *log)
 {
