@@ -99,14 +99,6 @@ typedef struct takt_hold {
     int64_t fence;
 } takt_hold;
 
-/* The slot of an inner limit that a permit keeps while it waits for an outer one; private. */
-typedef struct takt_passed {
-    struct takt_queue *queue;
-    int64_t slot_at_us;
-    int32_t cost;
-    takt_more more;
-} takt_passed;
-
 /* The shadow waiter of a permit; private.  Its memory may have been used again: it is the same only
  * if `number` still is. */
 typedef struct takt_shadow_ref {
@@ -145,22 +137,18 @@ struct takt_permit {
     uint8_t state;
     int16_t status;
     uint8_t hold_count;
-    uint8_t outer_count; /* queues still to pass */
-    uint8_t shadow;      /* it is a shadow waiter's */
-    uint8_t ticket;      /* of an agent */
-    uint8_t uncharged;   /* granted without the store by its last limit */
-    uint8_t counted;     /* by the ledger, among the waiters */
-    uint8_t passed_count;
+    uint8_t shadow;                   /* it is a shadow waiter's */
+    uint8_t ticket;                   /* of an agent */
+    uint8_t uncharged;                /* granted without the store */
+    uint8_t counted;                  /* by the ledger, among the waiters */
     uint8_t nested;                   /* its slot is one of all its limits that enforce */
     uint8_t left;                     /* with TAKT_E_FULL: in which way */
-    takt_hold holds[TAKT_LEVELS_MAX]; /* the innermost first */
-    /* The queues that it has still to pass, and the costs there: the outer ones, the next one last,
-     * behind those of limits in shadow. */
-    struct takt_queue *outer[TAKT_LEVELS_MAX];
-    int32_t outer_costs[TAKT_LEVELS_MAX];
-    takt_more outer_more[TAKT_LEVELS_MAX];
-    /* The slots of inner limits while it waits for outer ones, the innermost first. */
-    takt_passed passed[TAKT_LEVELS_MAX - 1];
+    takt_hold holds[TAKT_LEVELS_MAX]; /* a try has one of each limit; others have one of all */
+    /* The queue of its limits in shadow, which its shadow waiter comes to when the work starts, and
+     * what it takes there; NULL: none. */
+    struct takt_queue *shadow_queue;
+    int32_t shadow_cost;
+    takt_more shadow_more;
     takt_shadow_ref shadow_ref;
 };
 

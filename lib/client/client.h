@@ -7,13 +7,12 @@
  * and callbacks may call any function of the library.
  *
  * The steps of a permit:
- *   acquire.c  takt_acquire checks the request, enters the permit into the queue of its limit and
- *              key, and asks for a pass.
+ *   acquire.c  takt_acquire checks the request, enters the permit into the queue of its limits and
+ *              keys, and asks for a pass.
  *   pass.c     The scheduler says what to claim.  The claim goes to the store.  The answer is an
  *              award: slots that the scheduler keeps.  When a slot is due the pass takes a waiter
- *              out of the queue.  If it has to pass another queue that enforces (limits `within`
- *              others are mostly in one), it enters that; otherwise its callback comes.  At limits
- *              in shadow a shadow waiter then waits in its place (shadow/shadow.h).
+ *              out of the queue, and its callback comes.  At limits in shadow a shadow waiter then
+ *              waits in its place (shadow/shadow.h).
  *   acquire.c  takt_release gives back what the permit holds.  The next pass sends that to the
  *              store.
  *

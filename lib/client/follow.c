@@ -13,7 +13,6 @@
 
 #include "base/fail.h"
 #include "base/random.h"
-#include "client/acquire.h"
 #include "client/location.h"
 #include "client/stored_policy.h"
 #include "scheduler/renew.h"
@@ -92,7 +91,6 @@ static void take_over(takt_client *client, takt_stored_policy *stored)
         client->follow.exchange.seen_version = 0; /* no memory: the next look tries again */
         return;
     }
-    takt_acquire_renew(client);
     policy = takt_stored_policy_take(stored);
     own(&client->follow, policy);
     snprintf(text, sizeof text, "version %" PRId64 " of the stored policy holds, by %s: %s",

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/integers.h"
-#include "client/acquire.h"
 #include "client/close.h"
 #include "client/settle.h"
 #include "client/try.h"
@@ -209,52 +208,17 @@ static void send_claims(takt_client *client, int64_t now_us)
 
 /* ---- the pass -------------------------------------------------------------------------------- */
 
-/* takt_acquire has checked the cost (request.c); the limits may have changed since. */
-static int still_possible(const takt_permit *permit)
-{
-    int next = takt_waiter_next(permit);
-    const takt_limit *outer = permit->outer[next]->limit;
-
-    return outer->access == TAKT_ACCESS_LIMITED &&
-                   !takt_numbers_can_give(&outer->numbers, takt_waiter_amounts_at(permit, next))
-               ? TAKT_E_COST
-               : 0;
-}
-
-/* Makes the callback come with that status, although the slot is due. */
-static void refuse(takt_client *client, takt_permit *permit, int status)
-{
-    permit->status = (int16_t)status;
-    permit->slot_at_us = 0; /* nothing to settle */
-    permit->uncharged = false;
-    takt_waiter_release(&client->scheduler, permit);
-}
-
-/* A slot of the inner limit is due: the permit moves to the queue of the next outer limit, or fails
- * if its cost is impossible there.  The inner slot alone starts nothing. */
-static bool goes_on(takt_client *client, takt_permit *permit)
-{
-    int status;
-
-    if (permit->status != 0 || takt_waiter_next(permit) < 0)
-        return false;
-    status = client->renewed ? still_possible(permit) : 0;
-    if (status != 0) {
-        refuse(client, permit, status);
-        return false;
-    }
-    permit->nested = 0;
-    takt_waiter_go_on(&client->scheduler, permit);
-    return true;
-}
-
-/* Earlier callbacks may have kept the loop until the permit's lease was over. */
+/* Earlier callbacks may have kept the loop until the permit's lease was over: the callback comes
+ * with that status, although the slot is due. */
 static void refuse_late(takt_client *client, takt_permit *permit)
 {
     if (permit->status != 0 || permit->hold_count == 0 ||
         takt_permits_are_held(permit, takt_timer_now()))
         return;
-    refuse(client, permit, TAKT_E_LEASE);
+    permit->status = TAKT_E_LEASE;
+    permit->slot_at_us = 0; /* nothing to settle */
+    permit->uncharged = false;
+    takt_waiter_release(&client->scheduler, permit);
 }
 
 static void hand_back(void *client, takt_queue *queue, const takt_run *unused)
@@ -275,8 +239,6 @@ static void call_back(void *owner, takt_permit *permit)
     if (takt_shadow_call_back(&client->shadows, permit))
         return;
     refuse_late(client, permit);
-    if (goes_on(client, permit))
-        return;
     takt_shadow_start(&client->shadows, permit);
     client->stats.waiting--;
     client->stats.grants += permit->status == 0;

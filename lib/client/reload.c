@@ -3,7 +3,6 @@
  * store.)
  */
 #include "base/fail.h"
-#include "client/acquire.h"
 #include "client/follow.h"
 
 int takt_reload(takt_client *client, const takt_policy *policy, takt_error *error)
@@ -27,7 +26,6 @@ int takt_reload(takt_client *client, const takt_policy *policy, takt_error *erro
     code = takt_client_renew(client, policy);
     if (code < 0)
         return takt_fail(error, code, "no memory");
-    takt_acquire_renew(client);
     takt_follow_stop(client);
     return 0;
 }

@@ -379,7 +379,8 @@ static void prepare(takt_client *client, takt_permit *permit)
 {
     permit->client = client;
     permit->fence = permit->slot_at_us = permit->retry_after_us = 0;
-    permit->shadow = permit->uncharged = permit->outer_count = permit->nested = 0;
+    permit->shadow = permit->uncharged = permit->nested = 0;
+    permit->shadow_queue = NULL;
     permit->shadow_ref.shadow_waiter = NULL;
     takt_list_init(&permit->line);
 }

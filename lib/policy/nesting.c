@@ -170,20 +170,33 @@ static bool has_tenants(const takt_limit *limit)
     return limit->fair != TAKT_FAIR_WORKER;
 }
 
+/* Refuses tenants of a limit between others if a limit around it has none.  That one may become the
+ * outermost of those that are decided together: the others may be in another mode, or unlimited for
+ * a key. */
+static int refuse_tenants_between(const takt_policy *policy, const takt_limit *limit,
+                                  takt_error *error)
+{
+    const takt_limit *around = limit->within;
+
+    while (around != NULL && has_tenants(around))
+        around = around->within;
+    return around == NULL
+               ? 0
+               : takt_fail(error, TAKT_E_POLICY,
+                           "limits[%zu].fair: this limit is between others; give fair to each "
+                           "limit around it, \"%s\" too, or to the innermost one instead",
+                           takt_policy_index(policy, limit->name), around->name);
+}
+
 /* Refuses tenants that a claim, which states one with one weight, cannot state for a limit and for
- * the outermost one of its chain.  `inmost`: no limit of the chain is inside it. */
-static int refuse_tenants_of(const takt_policy *policy, const takt_limit *limit, bool inmost,
+ * the outermost one of its chain. */
+static int refuse_tenants_of(const takt_policy *policy, const takt_limit *limit,
                              const takt_limit *outermost, takt_error *error)
 {
     size_t index = takt_policy_index(policy, limit->name);
 
     if (!has_tenants(outermost))
-        return inmost ? 0
-                      : takt_fail(error, TAKT_E_POLICY,
-                                  "limits[%zu].fair: this limit is between others; give fair to "
-                                  "the outermost limit, \"%s\", as well, or to the innermost one "
-                                  "instead",
-                                  index, outermost->name);
+        return 0;
     if (outermost->fair == TAKT_FAIR_KEY || limit->fair == TAKT_FAIR_KEY)
         return takt_fail(error, TAKT_E_POLICY,
                          "limits[%zu].fair: the limit \"%s\", which it is within, has fair too; "
@@ -211,8 +224,11 @@ static int refuse_tenants(const takt_policy *policy, takt_error *error)
         while (outermost->within != NULL)
             outermost = outermost->within;
         for (const takt_limit *at = inmost; at != outermost; at = at->within) {
-            int code =
-                has_tenants(at) ? refuse_tenants_of(policy, at, at == inmost, outermost, error) : 0;
+            int code = 0;
+            if (has_tenants(at) && at != inmost)
+                code = refuse_tenants_between(policy, at, error);
+            if (has_tenants(at) && code == 0)
+                code = refuse_tenants_of(policy, at, outermost, error);
             if (code != 0)
                 return code;
         }

@@ -42,7 +42,7 @@ static bool suits(const takt_chain *chain, int level)
 {
     const takt_limit *limit = chain->limits[level];
 
-    return limit->mode == chain->limits[0]->mode && limit->access == TAKT_ACCESS_LIMITED;
+    return limit->mode == chain->limits[0]->mode && limit->access != TAKT_ACCESS_UNLIMITED;
 }
 
 bool takt_chain_is_nested(const takt_chain *chain)

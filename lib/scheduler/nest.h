@@ -51,8 +51,9 @@ bool takt_chain_take(const takt_chain *chain, int32_t *cost, takt_more *more);
 /* Which tenants the innermost line of that chain has. */
 takt_inside takt_chain_inside(const takt_chain *chain);
 
-/* Whether one claim can decide about all levels: all enforce, or all are in shadow; if one has
- * tenants, so has the outermost or the innermost one; and their units can be numbered. */
+/* Whether one claim can decide about all levels: all enforce, or all are in shadow; no key is
+ * unlimited; if one has tenants, so has the outermost or the innermost one; and their units can be
+ * numbered. */
 bool takt_chain_is_nested(const takt_chain *chain);
 
 /* Whether work of a numbered chain can go by those limits.  If they count a unit that its own

@@ -52,23 +52,6 @@ static bool loses(takt_permit *permit, const takt_queue *queue)
     return false;
 }
 
-/* Fails the waiters that had a permit and waited for an outer limit. */
-static void refuse_waiters(takt_scheduler *scheduler, const takt_queue *lost)
-{
-    for (size_t i = 0; i < scheduler->queues.used; i++)
-        for (takt_entry *entry = scheduler->queues.buckets[i]; entry; entry = entry->next) {
-            takt_queue *queue = TAKT_HOLDER(entry, takt_queue, registry.entry);
-            for (int p = 0; p < TAKT_PRIORITIES; p++)
-                for (takt_link *at = queue->waiters.lists[p].next, *next;
-                     at != &queue->waiters.lists[p]; at = next) {
-                    takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
-                    next = at->next;
-                    if (loses(permit, lost))
-                        takt_waiter_fire(scheduler, permit, TAKT_E_LEASE);
-                }
-        }
-}
-
 /* For permits whose callbacks report the loss later, or that have no callback. */
 static void lose_quietly(const takt_link *list, const takt_queue *queue)
 {
@@ -96,7 +79,6 @@ static void lose(takt_scheduler *scheduler, takt_queue *queue)
         }
     }
     lose_quietly(&scheduler->quiet, queue);
-    refuse_waiters(scheduler, queue);
     queue->holding.running = 0;
     queue->holding.unsure = true;
     takt_registry_touch(scheduler, queue);

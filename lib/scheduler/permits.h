@@ -1,10 +1,9 @@
 /*
  * permits.h: which of a limit's permits this worker holds, between its ledger and its jobs.
  *
- * A claim states how many are held: by running jobs, by waiters that have this permit and wait for
- * an outer limit, and by slots in hand.  A released permit is reported at once, unless a waiter
- * here takes it over.  It may do so if no rule limits the rate and nothing else in the fleet waits:
- * then the permit would be its anyway.
+ * A claim states how many are held: by running jobs, and by slots in hand.  A released permit is
+ * reported at once, unless a waiter here takes it over.  It may do so if no rule limits the rate
+ * and nothing else in the fleet waits: then the permit would be its anyway.
  *
  * The permits are held until one lease after the last answered claim was sent.  This process's
  * clock measures the lease, so it ends here before the ledger gives the permits to another worker.

@@ -67,7 +67,8 @@ bool takt_queue_can_give(const takt_queue *queue, const takt_permit *permit)
     takt_amounts taken = takt_amounts_of(permit->cost, permit->more);
 
     for (int i = 0; queue->nest && i < queue->nest->count; i++)
-        if (!takt_numbers_can_give(&queue->nest->inner[i].limit->numbers,
+        if (queue->nest->inner[i].limit->access == TAKT_ACCESS_REFUSED ||
+            !takt_numbers_can_give(&queue->nest->inner[i].limit->numbers,
                                    takt_amounts_by(queue->nest->inner[i].units, taken)))
             return false;
     return queue->limit->access != TAKT_ACCESS_REFUSED &&
@@ -497,6 +498,22 @@ void takt_queue_accept(takt_queue *queue)
         return;
     (void)move_on(queue, STATED);
     queue->waiters.counted += move_on(queue, COUNTED);
+}
+
+bool takt_queue_is_accepted(const takt_queue *queue, const takt_permit *permit)
+{
+    return permit->counted == COUNTED || !takt_queue_has_bound(queue);
+}
+
+void takt_queue_accept_waiter(takt_queue *queue, takt_permit *permit)
+{
+    const takt_link *head = &queue->waiters.lists[permit->priority];
+
+    for (takt_link *at = &permit->line; at != head && permit_of(at)->counted != COUNTED;
+         at = at->previous) {
+        permit_of(at)->counted = COUNTED;
+        queue->waiters.counted++;
+    }
 }
 
 takt_permit *takt_queue_excess(const takt_queue *queue, takt_when_full way)

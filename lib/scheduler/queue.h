@@ -43,7 +43,7 @@ typedef struct takt_waiters {
 
 /* What this worker holds of the limit's permits: permits.c. */
 typedef struct takt_holding {
-    /* held by jobs, and by waiters that go on to an outer limit; slots in hand are not included */
+    /* held by jobs; slots in hand are not included */
     int64_t running;
     int64_t told;            /* the number that the ledger knows, as far as we know */
     int64_t leased_until_us; /* certainly ours until then, by the local clock */
@@ -181,9 +181,8 @@ typedef struct takt_queue {
     void *owner;                 /* of the scheduler's user */
     takt_server *server;         /* that keeps the ledger, as far as we know */
     takt_waiters waiters;
-    int64_t weight;  /* processes that the waiters are for; 0: this one alone */
-    int64_t coming;  /* permits that wait in other queues and may come here: waiter.c */
-    int64_t gone_on; /* permits that have a slot of this limit and wait for outer ones: waiter.c */
+    int64_t weight; /* processes that the waiters are for; 0: this one alone */
+    int64_t coming; /* permits whose shadow waiters may come here: waiter.c */
     takt_slots in_hand;
     takt_holding holding;
     takt_unused unused;
@@ -275,6 +274,11 @@ void takt_queue_count(takt_queue *queue);
 
 /* A queue without a bound may get one now: its waiters are accepted, and stay. */
 void takt_queue_accept(takt_queue *queue);
+
+/* Whether no bound of the queue refuses the waiter any more.  It stays so where it moves to, and so
+ * does what stands before it there. */
+bool takt_queue_is_accepted(const takt_queue *queue, const takt_permit *permit);
+void takt_queue_accept_waiter(takt_queue *queue, takt_permit *permit);
 
 /* The waiter whose deadline comes first; NULL: there is no deadline. */
 takt_permit *takt_queue_first_deadline(const takt_queue *queue);

@@ -4,6 +4,7 @@
 #include "scheduler/renew.h"
 
 #include "scheduler/claims.h"
+#include "scheduler/move.h"
 #include "scheduler/order.h"
 #include "scheduler/registry.h"
 #include "scheduler/waiter.h"
@@ -99,6 +100,7 @@ static void renew(takt_scheduler *scheduler, takt_queue *queue, takt_finder *fin
 void takt_renew_policy(takt_scheduler *scheduler, takt_finder *find, takt_weigher *weigh,
                        const void *data)
 {
+    takt_move_waiters(scheduler, find, weigh, data);
     for (size_t i = 0; i < scheduler->queues.used; i++)
         for (takt_entry *entry = scheduler->queues.buckets[i]; entry; entry = entry->next)
             renew(scheduler, TAKT_HOLDER(entry, takt_queue, registry.entry), find, weigh, data);

@@ -19,7 +19,8 @@ typedef int32_t takt_weigher(const void *data, const takt_limit *limit, const ch
  * one.  Numbers learned from awards stay in use if their revision is higher.  A tenant's queue has
  * the weight that weigh() returns.  If the limit has tenants no longer, or has them now, the queues
  * that are there keep what they are until nothing waits in them.  A nested queue of which a
- * limit is gone, or whose limits cannot be nested any longer, keeps all its old ones.
+ * limit is gone, or whose limits cannot be nested any longer, keeps all its old ones.  Work that
+ * limits hold up, or do so no longer, because their mode is another one moves first (move.h).
  */
 void takt_renew_policy(takt_scheduler *scheduler, takt_finder *find, takt_weigher *weigh,
                        const void *data);

@@ -318,8 +318,6 @@ static void fire_due(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
             continue;
         }
         permit->slot_at_us = slot_us;
-        if (takt_waiter_next(permit) >= 0)
-            takt_waiter_pass(queue, permit, slot_us);
         if (takt_queue_has_permits(queue))
             takt_waiter_take(queue, permit, fence);
         takt_waiter_fire(scheduler, permit, 0);
@@ -349,8 +347,7 @@ static int64_t first_deadline(const takt_queue *queue)
 static bool is_idle(const takt_queue *queue, int64_t pass_us)
 {
     return pass_us == TAKT_NEVER && queue->waiters.total == 0 && !queue->claims.in_flight &&
-           queue->coming == 0 && queue->gone_on == 0 && queue->holding.running == 0 &&
-           queue->weight == 0;
+           queue->coming == 0 && queue->holding.running == 0 && queue->weight == 0;
 }
 
 static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)

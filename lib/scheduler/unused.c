@@ -5,8 +5,8 @@
 
 #define LOOK_BACK 16 /* runs that a slot may be joined to */
 
-/* Joins a slot to those of its instant and amounts, such as a burst of an inner limit that gave up:
- * one call hands them all back. */
+/* Joins a slot to those of its instant and amounts, such as a burst whose work gave up: one call
+ * hands them all back. */
 static bool join(takt_slots *slots, const takt_run *run)
 {
     for (int i = slots->run_count - 1; i >= 0 && i >= slots->run_count - LOOK_BACK; i--) {

@@ -6,9 +6,7 @@
  * due.  Each run of slots needs a call of its own (takt_ledger_settle, for work that did not
  * begin), the last run first.  A rule takes back what no other worker can have been served from.
  *
- * The slots of nested work (nest.h) go back to all levels.  A permit that passes its limits one
- * after the other, has slots of inner ones and ends while it waits for an outer one hands those
- * back too.
+ * The slots of nested work (nest.h) go back to all levels.
  *
  * This call reports a change; all other calls of the scheduler state a situation.  So it is sent
  * once, even if it is lost.  Slots lapse if the store is lost, if no rule has charged for

@@ -62,7 +62,6 @@ static int64_t slot_of(const takt_shadow_waiter *shadow_waiter)
 static void begin_work(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter)
 {
     shadow_waiter->permit.state = TAKT_PERMIT_GRANTED;
-    takt_waiter_begin(shadows->scheduler, &shadow_waiter->permit);
     shadow_waiter->granted_at_us = shadows->now_us;
     if (shadow_waiter->used.of[TAKT_UNIT_TOKENS] != TAKT_SHADOW_UNKNOWN &&
         slot_of(shadow_waiter) != 0)
@@ -115,11 +114,9 @@ static void refuse(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter, int
     finish(shadows, shadow_waiter);
 }
 
-/* It comes to the next queue that it has to pass. */
-static void enter_next(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter)
+/* It comes to the queue that waits for it. */
+static void enter(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter, takt_queue *queue)
 {
-    takt_queue *queue = takt_waiter_next_queue(shadows->scheduler, &shadow_waiter->permit);
-
     if (!aim(shadows, shadow_waiter, queue)) {
         finish(shadows, shadow_waiter);
         return;
@@ -164,25 +161,17 @@ static void count_unmeasured(takt_shadows *shadows, const takt_queue *queue)
 
 void takt_shadow_leave_behind(takt_shadows *shadows, takt_permit *permit)
 {
-    const takt_queue *first = permit->outer[permit->outer_count - 1];
-    takt_shadow_waiter *shadow_waiter = new_waiter(shadows, first, permit);
+    takt_queue *queue = permit->shadow_queue;
+    takt_shadow_waiter *shadow_waiter = new_waiter(shadows, queue, permit);
 
     if (shadow_waiter) {
-        takt_waiter_take_over(&shadow_waiter->permit, permit);
-        enter_next(shadows, shadow_waiter);
-        return;
+        shadow_waiter->permit.cost = permit->shadow_cost;
+        shadow_waiter->permit.more = permit->shadow_more;
+        enter(shadows, shadow_waiter, queue);
+    } else {
+        count_unmeasured(shadows, queue);
     }
-    count_unmeasured(shadows, first);
     takt_waiter_expect_none(shadows->scheduler, permit);
-}
-
-void takt_shadow_again(takt_shadows *shadows, takt_permit *shadow_waiter)
-{
-    int64_t arrived_at_us = waiter_of(shadow_waiter)->arrived_at_us;
-
-    count(waiter_of(shadow_waiter), -1, -1);
-    enter_next(shadows, waiter_of(shadow_waiter));
-    waiter_of(shadow_waiter)->arrived_at_us = arrived_at_us;
 }
 
 void takt_shadow_advance(takt_shadows *shadows, takt_permit *permit)
@@ -203,10 +192,7 @@ void takt_shadow_advance(takt_shadows *shadows, takt_permit *permit)
         takt_shadow_stats_grant(shadow_waiter->stats[i],
                                 shadows->now_us - shadow_waiter->arrived_at_us,
                                 2 * permit->queue->awarded.round_trip_us);
-    if (permit->outer_count > 0 && !shadows->scheduler->all_left)
-        enter_next(shadows, shadow_waiter);
-    else
-        begin_work(shadows, shadow_waiter);
+    begin_work(shadows, shadow_waiter);
 }
 
 /* ---- the work -------------------------------------------------------------------------------- */
@@ -298,10 +284,7 @@ const takt_queue *takt_shadow_queue(const takt_permit *permit)
 {
     const takt_shadow_waiter *shadow_waiter = takt_shadow_waiter_of(&permit->shadow_ref);
 
-    if (!shadow_waiter || !waits(shadow_waiter))
-        return NULL;
-    permit = &shadow_waiter->permit;
-    return permit->outer_count > 0 ? permit->outer[0] : permit->queue;
+    return shadow_waiter && waits(shadow_waiter) ? shadow_waiter->permit.queue : NULL;
 }
 
 static bool is_of(const takt_queue *queue, const char *limit)

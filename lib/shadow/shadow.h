@@ -4,8 +4,7 @@
  * The work has waited for its limits that enforce, if it has any.  Its shadow waiter is like any
  * other waiter: it is claimed for, takes its slot from the ledger, holds a permit for as long as
  * the work took, and can be refused.  Several limits in shadow are one decision, as several that
- * enforce are; otherwise it moves on from one to the next.  Its waiting time is what the work would
- * have waited besides.
+ * enforce are.  Its waiting time is what the work would have waited besides.
  *
  * The scheduler below knows nothing of this.  Its driver, a client or a simulated worker, brings
  * permits for shadow limits, and due callbacks, here first.
@@ -15,19 +14,15 @@
 
 #include "shadow/shadow_waiter.h"
 
-/* The work of a permit starts, which has still to pass queues of limits in shadow: a shadow waiter
- * takes them over. */
+/* The work of a permit starts that has a shadow queue: a shadow waiter comes to it. */
 void takt_shadow_leave_behind(takt_shadows *shadows, takt_permit *permit);
 
 /* To be called when the callback of a permit comes. */
 static inline void takt_shadow_start(takt_shadows *shadows, takt_permit *permit)
 {
-    if (permit->status == 0 && permit->outer_count > 0)
+    if (permit->status == 0 && permit->shadow_queue)
         takt_shadow_leave_behind(shadows, permit);
 }
-
-/* A shadow waiter has left its queue, and is to pass those that it expects in its place. */
-void takt_shadow_again(takt_shadows *shadows, takt_permit *shadow_waiter);
 
 /* The work of a granted permit is done. */
 void takt_shadow_release(takt_shadows *shadows, takt_permit *permit, int64_t now_us);

@@ -168,8 +168,8 @@ Test(nesting, tenants_of_a_chain_agree)
 {
     static const char weights[] = "{acme: 3}", same[] = "{beta: 2, acme: 3}", other[] = "{acme: 2}";
     static const char outside[] =
-        "limits[1].fair: this limit is between others; give fair to the outermost limit, \"c\", as "
-        "well, or to the innermost one instead";
+        "limits[1].fair: this limit is between others; give fair to each limit around it, \"c\" "
+        "too, or to the innermost one instead";
     static const char kinds[] =
         "limits[0].fair: the limit \"c\", which it is within, has fair too; write fair: tenant in "
         "both, or remove it from one";
@@ -211,6 +211,41 @@ Test(nesting, tenants_of_a_chain_agree)
                                     .weights = rows[row].weights[i],
                                     .default_weight = rows[row].usual[i],
                                     .key_hash = rows[row].key_hash[i]};
+            cr_assert_eq(takt_policy_add(policy, &text, &error), 0, "%s", error.text);
+        }
+        cr_expect_eq(takt_policy_check(policy, &error), rows[row].words ? TAKT_E_POLICY : 0,
+                     "row %zu: %s", row, error.text);
+        if (rows[row].words)
+            cr_expect_str_eq(error.text, rows[row].words, "row %zu", row);
+        takt_policy_free(policy);
+    }
+}
+
+/* The outermost one may be in another mode, or unlimited for a key: then the one inside it is the
+ * outermost of those that are decided together. */
+Test(nesting, a_limit_between_has_tenants_if_all_around_it_have)
+{
+    static const struct {
+        const char *fair[4], *words;
+    } rows[] = {
+        {{NULL, "tenant", NULL, "tenant"},
+         "limits[1].fair: this limit is between others; give fair to each limit around it, \"c\" "
+         "too, or to the innermost one instead"},
+        {{NULL, "tenant", "tenant", "tenant"}, NULL},
+        {{"tenant", NULL, NULL, "tenant"}, NULL},
+        {{"tenant", NULL, "tenant", "tenant"}, NULL},
+    };
+    static const char *const names[] = {"a", "b", "c", "d"};
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        takt_policy *policy = new_policy();
+        takt_error error = {0};
+        for (int i = 0; i < 4; i++) {
+            takt_rule_text rule = {.rate = "1/s"};
+            takt_limit_text text = {.name = names[i],
+                                    .rules = &rule,
+                                    .rule_count = 1,
+                                    .within = i < 3 ? names[i + 1] : NULL,
+                                    .fair = rows[row].fair[i]};
             cr_assert_eq(takt_policy_add(policy, &text, &error), 0, "%s", error.text);
         }
         cr_expect_eq(takt_policy_check(policy, &error), rows[row].words ? TAKT_E_POLICY : 0,

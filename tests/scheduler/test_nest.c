@@ -528,8 +528,8 @@ Test(nest, both_lines_have_the_tenants_if_both_limits_have_fair)
     cr_expect(!said[0].within_turns);
 }
 
-/* Of a limit between others with `fair`, and without it outside, the levels are passed one by one:
- * an agent's program may have it. */
+/* A policy is refused that has a limit between others with `fair`, and none outside; limits that
+ * were within others under another policy may still be such. */
 Test(nest, a_limit_between_has_tenants_only_with_the_outermost)
 {
     takt_limit innermost = named("mailbox", 1, &domain);

@@ -528,110 +528,60 @@ Test(scheduler_permits, where_there_are_no_permits_any_more_none_is_lost)
     cr_assert_eq(r.s.idle_count, 1);
 }
 
-/* ---- several levels -------------------------------------------------------------------------- */
+/* ---- several levels, of which a try has taken one after the other ---------------------------- */
 
-/* One pass of both; the claims in which so much is held, of the inner and of the outer. */
-static void pass_both(int64_t at_us, takt_claim *inner_claim, takt_claim *outer_claim)
+static void try_level(takt_queue *queue, takt_permit *permit, int64_t fence)
 {
-    takt_permit *permit;
-    takt_queue *queue;
+    takt_award award = award_permits(0, 0, 1);
     takt_claim claim;
 
-    *inner_claim = *outer_claim = (takt_claim){.holding = -1};
-    takt_scheduler_run(&r.s, NOW + at_us);
-    while ((queue = takt_claims_next(&r.s, NOW + at_us, &claim)))
-        *(queue == outer ? outer_claim : inner_claim) = claim;
-    while ((permit = takt_scheduler_next_fired(&r.s)))
-        if (permit->queue == r.queue && permit->status == 0) {
-            takt_list_remove(&permit->line); /* as the client does it */
-            takt_waiter_acquire(&r.s, outer, permit);
-        }
+    award.fence = fence;
+    cr_assert(takt_claims_begin_try(&r.s, queue, &claim));
+    takt_claims_tried(&r.s, queue, &award, NOW, permit);
 }
 
-/* a has a permit of the inner limit and waits for one of the outer. */
+/* a has a permit of each. */
 static void begin_levels(void)
 {
-    takt_claim inner_claim, outer_claim;
-    takt_award award;
-
     outer_limit = r.limit;
     strcpy(outer_limit.name, "outer");
     outer = takt_registry_queue(&r.s, &outer_limit, "");
-    acquire_many(&r, 1);
-    pass_both(0, &inner_claim, &outer_claim);
-    award = award_permits(0, 0, 1);
-    answer(&r, 0, &award);
-    pass_both(0, &inner_claim, &outer_claim);
-    pass_both(0, &inner_claim, &outer_claim);
-    cr_assert_eq(nth('a')->queue, outer);
-    cr_assert_eq(nth('a')->state, TAKT_PERMIT_WAITING);
-    cr_assert_eq(outer_claim.holding, 0);
-    cr_assert_eq(outer_claim.waiting, 1);
-}
-
-static void answer_outer(int64_t at_us, int64_t holding, int64_t given)
-{
-    takt_award award = award_of(at_us, at_us, 0, given, 1);
-
-    award.holding = holding + given;
-    award.fence = FENCE + 500;
-    takt_scheduler_award(&r.s, outer, &award, NOW + at_us, NOW + at_us);
+    r.permit_count = 1;
+    try_level(r.queue, nth('a'), FENCE);
+    try_level(outer, nth('a'), FENCE + 500);
+    takt_waiter_grant(&r.s, nth('a'));
+    cr_assert_eq(nth('a')->hold_count, 2);
+    cr_assert_eq(nth('a')->fence, FENCE, "the inner one's");
 }
 
 Test(scheduler_permits, several_levels_are_released_together)
 {
-    takt_claim inner_claim, outer_claim;
+    takt_queue *queue;
+    takt_claim claim;
+    int claims = 0;
 
     begin_levels();
-    answer_outer(0, 0, 1);
-    pass_both(0, &inner_claim, &outer_claim);
-    cr_assert_eq(nth('a')->state, TAKT_PERMIT_GRANTED);
-    cr_assert_eq(nth('a')->hold_count, 2);
-    cr_assert_eq(nth('a')->fence, FENCE, "the inner one's");
+    takt_scheduler_run(&r.s, NOW);
     release('a');
-    pass_both(MS, &inner_claim, &outer_claim);
-    cr_assert_eq(inner_claim.holding, 0);
-    cr_assert_eq(outer_claim.holding, 0);
     cr_assert_eq(nth('a')->hold_count, 0);
-}
-
-Test(scheduler_permits, who_waits_for_the_outer_limit_holds_the_inner_one)
-{
-    takt_claim inner_claim, outer_claim;
-
-    begin_levels();
-    pass_both(LEASE / 3, &inner_claim, &outer_claim);
-    cr_assert_eq(inner_claim.holding, 1, "it is renewed");
-    takt_waiter_leave(&r.s, nth('a'), TAKT_E_CANCELED);
-    takt_award award = award_permits(LEASE / 3, 1, 0);
-    answer(&r, LEASE / 3, &award);
-    pass_both(LEASE / 3, &inner_claim, &outer_claim);
-    cr_assert_eq(inner_claim.holding, 0);
-}
-
-Test(scheduler_permits, who_waits_for_the_outer_limit_hears_that_the_inner_one_is_lost)
-{
-    takt_claim inner_claim, outer_claim;
-
-    begin_levels();
-    pass_both(OURS, &inner_claim, &outer_claim);
-    cr_assert_eq(nth('a')->status, TAKT_E_LEASE);
-    cr_assert_eq(nth('a')->state, TAKT_PERMIT_IDLE);
-    cr_assert_eq(outer->waiters.total, 0);
-    cr_assert_eq(inner_claim.holding, 0);
-    cr_assert_str_eq(losers(), "");
+    takt_scheduler_run(&r.s, NOW);
+    while ((queue = takt_claims_next(&r.s, NOW, &claim))) {
+        cr_assert_eq(claim.holding, 0);
+        claims++;
+    }
+    cr_assert_eq(claims, 2);
 }
 
 /* One of two is enough. */
 Test(scheduler_permits, losing_one_level_is_told_once_and_frees_the_other)
 {
-    takt_claim inner_claim, outer_claim;
+    takt_award award;
 
     begin_levels();
-    answer_outer(0, 0, 1);
-    pass_both(LEASE / 3, &inner_claim, &outer_claim);
-    answer_outer(LEASE / 3, 1, 0);
-    takt_award award = award_permits(LEASE / 3, 0, 0); /* of one that was stated */
+    pass(&r, LEASE / 3);
+    award = award_permits(LEASE / 3, 1, 0);
+    takt_scheduler_award(&r.s, outer, &award, NOW + LEASE / 3, NOW + LEASE / 3);
+    award = award_permits(LEASE / 3, 0, 0); /* of one that was stated */
     answer(&r, LEASE / 3, &award);
     cr_assert_str_eq(losers(), "a");
     cr_assert_not(takt_permits_are_held(nth('a'), NOW + LEASE / 3));

@@ -76,86 +76,35 @@ Test(waiter, a_failure_holds_nothing_and_settles_nothing)
     cr_expect_eq(r.queue->holding.running, 0);
 }
 
-Test(waiter, the_limits_around_are_passed_from_the_inside)
+/* Its limits are all in shadow: a shadow waiter will come to their queue. */
+Test(waiter, what_no_limit_holds_up_is_due_at_once)
 {
-    takt_queue *outermost = takt_registry_queue(&r.s, &r.limit, "outermost");
-    takt_queue *outer = takt_registry_queue(&r.s, &r.limit, "outer");
-    takt_permit *permit = acquire(&r, 5, 1, ALWAYS);
+    takt_permit *permit = &r.permits[0];
 
-    takt_waiter_expect(&r.s, outermost, 1, TAKT_NO_MORE, permit);
-    takt_waiter_expect(&r.s, outer, 1, TAKT_NO_MORE, permit);
-    cr_expect_eq(outer->coming, 1);
-    fire(permit);
-    cr_expect_eq(takt_waiter_next_queue(&r.s, permit), outer);
-    cr_expect_eq(outer->coming, 0);
-    cr_expect_eq(outermost->coming, 1);
-    cr_expect(takt_list_empty(&r.s.fired), "its callback does not come yet");
-    takt_waiter_acquire(&r.s, outer, permit);
-    fire(permit);
-    cr_expect_eq(takt_waiter_next_queue(&r.s, permit), outermost);
-    takt_waiter_acquire(&r.s, outermost, permit);
-    fire(permit);
-    cr_expect_null(takt_waiter_next_queue(&r.s, permit));
-    cr_expect_eq(takt_scheduler_next_fired(&r.s), permit);
-}
-
-/* It passes them when it starts, and the policy may change which these are. */
-Test(waiter, no_permit_waits_for_a_limit_in_shadow)
-{
-    takt_limit shade = r.limit;
-    takt_queue *outermost = takt_registry_queue(&r.s, &r.limit, "outermost");
-    takt_queue *between = takt_registry_queue(&r.s, &shade, "between");
-    takt_permit *permit = acquire(&r, 5, 1, ALWAYS);
-
-    shade.mode = TAKT_MODE_SHADOW;
-    takt_waiter_expect(&r.s, outermost, 3, TAKT_NO_MORE, permit);
-    takt_waiter_expect(&r.s, between, 1, TAKT_NO_MORE, permit);
-    fire(permit);
-    cr_expect_eq(takt_waiter_next_queue(&r.s, permit), outermost);
-    cr_expect_eq(permit->cost, 3);
-    cr_expect_eq(between->coming, 1);
-    takt_waiter_acquire(&r.s, outermost, permit);
-    shade.mode = TAKT_MODE_ENFORCE;
-    fire(permit);
-    cr_expect_eq(takt_waiter_next(permit), 0);
-    takt_waiter_go_on(&r.s, permit);
-    cr_expect_eq(permit->queue, between);
-    cr_expect_eq(permit->cost, 1);
-    cr_expect_eq(between->coming, 0);
-    shade.mode = TAKT_MODE_SHADOW;
-    takt_waiter_review(&r.s, between);
-    cr_expect_eq(between->waiters.total, 0);
-    cr_expect_eq(permit->state, TAKT_PERMIT_FIRED, "nothing holds it up");
-    cr_expect_eq(takt_scheduler_next_fired(&r.s), permit);
-    cr_expect_eq(permit->outer_count, 1, "a shadow waiter is to pass it");
-    takt_waiter_release(&r.s, permit);
-    cr_expect_eq(between->coming, 0);
-}
-
-/* It may never have been asked for what it costs there. */
-Test(waiter, who_goes_on_to_a_limit_that_cannot_give_its_cost_fails)
-{
-    takt_queue *outer = takt_registry_queue(&r.s, &r.limit, "outer");
-    takt_permit *permit = acquire(&r, 5, 1, ALWAYS);
-
-    takt_waiter_expect(&r.s, outer, 1000000, TAKT_NO_MORE, permit);
-    fire(permit);
-    takt_waiter_go_on(&r.s, permit);
+    *permit = (takt_permit){.cost = 1, .deadline_at_us = TAKT_NEVER};
+    takt_waiter_expect(&r.s, r.queue, 3, TAKT_NO_MORE, permit);
+    takt_waiter_start(&r.s, permit);
     cr_expect_eq(permit->state, TAKT_PERMIT_FIRED);
-    cr_expect_eq(permit->status, TAKT_E_COST);
-    cr_expect_eq(outer->waiters.total, 0);
+    cr_expect_eq(permit->queue, r.queue);
+    cr_expect_eq(permit->uncharged, 1);
+    cr_expect_eq(r.queue->coming, 1);
+    cr_expect_eq(r.queue->waiters.total, 0);
+    cr_expect_eq(takt_scheduler_next_fired(&r.s), permit);
+    takt_waiter_release(&r.s, permit);
+    cr_expect_eq(r.queue->coming, 0);
+    cr_expect_eq(r.queue->in_hand.count, 0);
 }
 
-Test(waiter, who_leaves_comes_to_no_other_limit)
+Test(waiter, who_leaves_is_expected_nowhere)
 {
-    takt_queue *outer = takt_registry_queue(&r.s, &r.limit, "outer");
+    takt_queue *shade = takt_registry_queue(&r.s, &r.limit, "shade");
     takt_permit *permit = acquire(&r, 5, 1, ALWAYS);
 
-    takt_waiter_expect(&r.s, outer, 1, TAKT_NO_MORE, permit);
+    takt_waiter_expect(&r.s, shade, 1, TAKT_NO_MORE, permit);
     takt_waiter_take(r.queue, permit, 7);
     takt_waiter_leave(&r.s, permit, 0);
     cr_expect_eq(permit->state, TAKT_PERMIT_IDLE);
-    cr_expect_eq(outer->coming, 0);
+    cr_expect_eq(shade->coming, 0);
     cr_expect_eq(r.queue->holding.running, 0);
     cr_expect_eq(r.queue->waiters.total, 0);
 }

@@ -46,12 +46,8 @@ static const char *run(int64_t at_us)
 
 TestSuite(shadow, .init = open_shadows, .fini = close_shadows);
 
-static takt_queue *coming; /* of the limit around, which permits are to come to */
-
 static void ask(takt_permit *permit)
 {
-    if (coming)
-        takt_waiter_expect(&r.s, coming, permit->cost, TAKT_NO_MORE, permit);
     takt_waiter_expect(&r.s, r.queue, permit->cost, TAKT_NO_MORE, permit);
     takt_waiter_start(&r.s, permit);
 }
@@ -329,21 +325,6 @@ static takt_shadow told_outer(void)
     return shadow;
 }
 
-/* One claim cannot decide about both. */
-Test(shadow, a_ghost_goes_on_to_the_limit_around_it)
-{
-    open_outer(TAKT_MODE_SHADOW);
-    coming = outer_queue;
-    enter(1, ALWAYS);
-    cr_assert_str_eq(run(0), "a");
-    cr_assert_eq(outer_queue->waiters.total, 0, "it is in the inner one yet");
-    award(20 * MS, 20 * MS, 1);
-    run(20 * MS);
-    cr_assert_eq(told().waited, 1);
-    cr_assert_eq(outer_queue->waiters.total, 1);
-    cr_assert_eq(told_outer().waiting, 1);
-}
-
 static void nest_queues(void)
 {
     takt_chain chain = {.limits = {&r.limit, &outer}, .keys = {"key", ""}, .count = 2};
@@ -369,31 +350,6 @@ Test(shadow, a_ghost_of_one_decision_counts_at_all_its_limits)
     run(60 * MS);
     cr_assert_eq(told().refused_late, 1);
     cr_assert_eq(told_outer().refused_late, 1);
-}
-
-/* The store does not carry such claims: it waits for one limit after the other, and has waited. */
-Test(shadow, a_ghost_leaves_one_decision)
-{
-    takt_queue *inner = r.queue;
-    takt_permit *waiter;
-
-    nest_queues();
-    enter(1, ALWAYS);
-    run(0);
-    waiter = takt_queue_first(r.queue);
-    takt_shadow_tick(&shadows, NOW + 5 * MS);
-    takt_queue_remove(r.queue, waiter);
-    takt_waiter_expect(&r.s, outer_queue, 1, TAKT_NO_MORE, waiter);
-    takt_waiter_expect(&r.s, inner, 1, TAKT_NO_MORE, waiter);
-    takt_shadow_again(&shadows, waiter);
-    cr_assert_eq(told().waiting, 1);
-    cr_assert_eq(told_outer().acquires, 0);
-    r.queue = inner;
-    run(5 * MS);
-    award(20 * MS, 20 * MS, 1);
-    run(20 * MS);
-    cr_assert_eq(told().max_us, 20 * MS);
-    cr_assert_eq(told_outer().waiting, 1);
 }
 
 Test(shadow, closing_before_the_callback)
@@ -464,7 +420,7 @@ Test(shadow, a_ghost_begins_when_its_work_starts)
     award_around(500 * MS);
     cr_assert_str_eq(run(500 * MS), "a");
     cr_expect_eq(permit->slot_at_us, NOW + 500 * MS);
-    cr_expect_eq(permit->passed_count + permit->outer_count, 0);
+    cr_expect_null(permit->shadow_queue);
     cr_expect_eq(told().waiting, 1);
     award(700 * MS, 700 * MS, 1);
     run(700 * MS);
@@ -492,24 +448,4 @@ Test(shadow, work_that_the_limit_around_refuses_was_never_there)
     cr_assert_eq(run(50 * MS)[0], 'a', "too late");
     cr_expect_eq(told().acquires, 0);
     cr_expect_eq(r.queue->coming, 0);
-}
-
-/* While the work waits, the policy makes the limit enforce: it is to wait there itself. */
-Test(shadow, a_limit_that_enforces_meanwhile_holds_up_the_work)
-{
-    takt_permit *permit = wait_around(TAKT_NEVER);
-
-    run(0);
-    award_around(MS);
-    r.limit.mode = TAKT_MODE_ENFORCE;
-    takt_scheduler_run(&r.s, NOW + MS);
-    cr_assert_eq(takt_waiter_next(permit), 0);
-    cr_assert_eq(permit->passed_count, 1, "its slot is handed back if it gives up there");
-    cr_assert_eq(takt_scheduler_next_fired(&r.s), permit);
-    takt_waiter_acquire(&r.s, takt_waiter_next_queue(&r.s, permit), permit);
-    cr_expect_eq(r.queue->waiters.total, 1);
-    run(MS);
-    award(20 * MS, 20 * MS, 1);
-    cr_expect_str_eq(run(20 * MS), "a");
-    cr_expect_eq(told().acquires, 0);
 }
