@@ -12,10 +12,10 @@
 
 #include "client/calls.h"
 
-#define JOBS 60
+#define JOBS 100
 #define MS   1000
 
-#define LIMITS(team, domain, gate, door)                                                           \
+#define LIMITS(team, domain, gate, door, mail, send, vendor)                                       \
     "limits:\n"                                                                                    \
     "  - {name: user, rules: [{rate: 800/day, burst: 800}], within: team}\n"                       \
     "  - {name: team, mode: " team ", rules: [{rate: 1/day, burst: 9}], within: domain}\n"         \
@@ -29,16 +29,25 @@
     "  - {name: call, within: vendor, mode: shadow, rules: [\n"                                    \
     "      {rate: 200/day, counts: output, burst: 200},\n"                                         \
     "      {rate: 90/day, counts: images, burst: 90}]}\n"                                          \
-    "  - {name: vendor, mode: shadow, rules: [\n"                                                  \
+    "  - {name: vendor, mode: " vendor ", rules: [\n"                                              \
     "      {rate: 5000/day, counts: input, burst: 5000},\n"                                        \
-    "      {rate: 800/day, counts: output, burst: 800}]}\n"
+    "      {rate: 800/day, counts: output, burst: 800}]}\n"                                        \
+    "  - {name: mail, mode: " mail ", rules: [{rate: 5/day, burst: 5}], within: send}\n"           \
+    "  - {name: send, mode: " send ", rules: [{rate: 50/s}, {rate: 800/day, burst: 800}]}\n"       \
+    "  - {name: room, concurrency: 1, within: house}\n"                                            \
+    "  - {name: house, mode: " mail ", concurrency: 1}\n"
+
+#define E "enforce"
+#define S "shadow"
 
 static const char *const texts[] = {
-    LIMITS("shadow", "shadow", "shadow", "enforce"),  /* what the tests begin with */
-    LIMITS("shadow", "shadow", "enforce", "enforce"), /* the gate enforces */
-    LIMITS("shadow", "shadow", "shadow", "shadow"),
+    LIMITS(S, S, S, E, S, E, S), /* what the tests begin with */
+    LIMITS(S, S, E, E, S, E, S), /* the gate enforces */
+    LIMITS(S, S, S, S, S, E, S), /* gate and door are in shadow */
+    LIMITS(E, S, S, E, E, E, S), /* the team and mail enforce */
+    LIMITS(S, S, S, E, S, S, E), /* mail and send are in shadow, and the vendor enforces */
 };
-enum { AT_FIRST, GATE_ENFORCES, BOTH_IN_SHADOW, POLICIES };
+enum { AT_FIRST, GATE_ENFORCES, BOTH_IN_SHADOW, INNER_ENFORCE, OTHERS_ENFORCE, POLICIES };
 enum { MEMORY, REDIS, KINDS };
 static int kinds[] = {MEMORY, REDIS};
 static takt_policy *policies[POLICIES];
@@ -136,12 +145,12 @@ EACH_STORE(levels_around_those_in_shadow_are_one_decision)
     int started = 0;
 
     begin(*kind);
-    acquire_many(jobs, JOBS, "user", 900 * MS);
+    acquire_many(jobs, 60, "user", 900 * MS);
     cr_assert_not_null(jobs[0].permit.queue->nest);
     cr_expect_eq(jobs[0].permit.queue->nest->count, 1);
     cr_expect_str_eq(jobs[0].permit.queue->limit->name, "whole");
-    run_until(JOBS);
-    for (int i = 0; i < JOBS; i++) {
+    run_until(60);
+    for (int i = 0; i < 60; i++) {
         started += jobs[i].status == 0;
         cr_expect(jobs[i].status == 0 || jobs[i].status == TAKT_E_DEADLINE);
     }
@@ -346,5 +355,208 @@ EACH_STORE(work_that_is_cancelled_or_released_leaves_no_shadow)
     cr_expect_eq(jobs[0].status, TAKT_E_CANCELED);
     cr_expect_eq(told("gate").acquires, 0);
     until_left("job", 90);
+    end(*kind);
+}
+
+/* ---- a policy changes the modes while work waits: it waits as new work does -------------------
+ */
+
+static void count_started(int count, int *started, int status)
+{
+    run_until(count);
+    *started = 0;
+    for (int i = 0; i < count; i++) {
+        *started += jobs[i].status == 0;
+        cr_expect(jobs[i].status == 0 || jobs[i].status == status, "%d: %d", i, jobs[i].status);
+    }
+}
+
+static void until_second_left(const char *limit, int64_t remaining)
+{
+    while (standing_of(limit).rules[1].remaining != remaining)
+        continue;
+}
+
+/* Mail gives five tokens, so the others give up: they have taken nothing of what is around it. */
+EACH_STORE(a_level_that_enforces_now_is_decided_with_the_others)
+{
+    int started;
+
+    begin(*kind);
+    acquire_many(jobs, JOBS, "mail", 1500 * MS);
+    cr_expect_null(jobs[0].permit.queue->nest, "it waits for one limit");
+    reload(INNER_ENFORCE);
+    for (int i = 0; i < JOBS; i++) {
+        cr_assert_not_null(jobs[i].permit.queue->nest);
+        cr_expect_eq(jobs[i].permit.queue, jobs[0].permit.queue);
+        cr_expect_null(jobs[i].permit.shadow_queue);
+    }
+    count_started(JOBS, &started, TAKT_E_DEADLINE);
+    cr_expect(started >= 1 && started <= 5, "%d", started);
+    for (int i = 1; i < started; i++) {
+        cr_expect_gt(jobs[i].order, jobs[i - 1].order, "the first come first");
+        cr_expect_geq(jobs[i].permit.slot_at_us - jobs[i - 1].permit.slot_at_us, 20 * MS);
+    }
+    until_left("mail", 5 - started);
+    until_second_left("send", 800 - started);
+    cr_expect_eq(told("mail").acquires, 0, "it was never in shadow for work that started");
+    end(*kind);
+}
+
+/* One of two limits in shadow enforces now; the other one stays in shadow. */
+EACH_STORE(a_part_of_the_levels_in_shadow_enforces_now)
+{
+    int started;
+
+    begin(*kind);
+    acquire_many(jobs, 60, "user", 3000 * MS);
+    reload(INNER_ENFORCE);
+    cr_expect_eq(jobs[59].permit.queue->nest->count, 2);
+    cr_expect_str_eq(jobs[59].permit.queue->nest->inner[1].limit->name, "team");
+    cr_expect_str_eq(jobs[59].permit.shadow_queue->limit->name, "domain");
+    count_started(60, &started, TAKT_E_DEADLINE);
+    cr_expect(started >= 1 && started <= 9, "%d", started);
+    until_left("team", 9 - started);
+    until_left("user", 800 - started);
+    until_granted("domain", started);
+    cr_expect_eq(told("domain").acquires, started);
+    cr_expect_eq(told("team").acquires, 0);
+    end(*kind);
+}
+
+static void note_and_reload(takt_permit *permit, int status)
+{
+    note(permit, status);
+    reload(GATE_ENFORCES);
+}
+
+/* The slots of all three are due in one pass; the first callback makes the gate enforce.  Its one
+ * token goes to the next job, or to the shadow waiter of the first one. */
+EACH_STORE(work_whose_callback_is_due_waits_for_a_level_that_enforces_now)
+{
+    int started;
+
+    begin(*kind);
+    jobs[0].permit.data = &jobs[0];
+    cr_assert_eq(takt_acquire(client, &jobs[0].permit, &TAKT_REQUEST("job"), note_and_reload), 0);
+    acquire_many(&jobs[1], 2, "job", 0);
+    run_until(1);
+    for (int i = 1; i < 3; i++)
+        cr_expect_eq(jobs[i].permit.queue->nest->count, 2);
+    while (order < 2 && granted("gate") < 1)
+        uv_run(&loop, UV_RUN_ONCE);
+    started = order;
+    for (int i = 1; i < 3; i++)
+        cr_expect_eq(takt_cancel(&jobs[i].permit), i < started ? TAKT_E_INVALID : 0);
+    run_until(3);
+    until_left("job", 90 - started);
+    until_left("door", 90 - started);
+    cr_expect_eq(told("gate").acquires, 1, "that of the first one");
+    end(*kind);
+}
+
+/* No callback has come yet, so the work has not started. */
+EACH_STORE(work_that_no_level_held_up_waits_for_those_that_enforce_now)
+{
+    int started;
+
+    begin(*kind);
+    reload(OTHERS_ENFORCE);
+    acquire_many(jobs, 10, "mail", 1500 * MS);
+    reload(INNER_ENFORCE);
+    count_started(10, &started, TAKT_E_DEADLINE);
+    cr_expect(started >= 1 && started <= 5, "%d", started);
+    until_left("mail", 5 - started);
+    until_second_left("send", 800 - started);
+    cr_expect_eq(told("send").acquires, 0);
+    end(*kind);
+}
+
+EACH_STORE(work_that_moves_keeps_its_place_and_its_deadline)
+{
+    static const int order_of[] = {3, 1, 4, 2, 5};
+    takt_request request = TAKT_REQUEST("mail");
+    takt_call call = {0};
+
+    begin(*kind);
+    run_call(takt_block(client, &call, "send", NULL, 3600000 * (int64_t)MS, NULL, note_call));
+    for (int i = 0; i < 6; i++) {
+        request.priority = i % 2 == 1 ? 2 : 5;
+        request.max_wait_us = i == 5 ? 100 * MS : 0;
+        cr_assert_eq(acquire(&jobs[i], request), 0);
+    }
+    reload(INNER_ENFORCE);
+    run_until(1);
+    cr_expect_eq(jobs[5].status, TAKT_E_DEADLINE);
+    run_call(takt_unblock(client, &call, "send", NULL, note_call));
+    run_until(6);
+    for (int i = 0; i < 5; i++)
+        cr_expect_eq(jobs[i].order, order_of[i] + 1, "job %d", i);
+    end(*kind);
+}
+
+/* The gate gives one token at once. */
+EACH_STORE(a_cost_that_a_level_never_gives_fails_once_it_enforces)
+{
+    takt_request request = TAKT_REQUEST("job");
+    takt_call call = {0};
+
+    begin(*kind);
+    run_call(takt_block(client, &call, "door", NULL, 3600000 * (int64_t)MS, NULL, note_call));
+    for (int i = 0; i < 2; i++) {
+        request.cost = 2 - i;
+        cr_assert_eq(acquire(&jobs[i], request), 0);
+    }
+    reload(GATE_ENFORCES);
+    run_until(1);
+    cr_expect_eq(jobs[0].status, TAKT_E_COST);
+    cr_expect_eq(jobs[1].calls, 0);
+    cr_expect_eq(standing_of("job").remaining, 90);
+    end(*kind);
+}
+
+/* The levels number their units differently. */
+EACH_STORE(what_work_takes_of_each_level_is_known_when_it_moves)
+{
+    takt_request request = TAKT_REQUEST("call");
+    takt_call call = {0};
+
+    request.amounts[0] = (takt_amount){"input", 700};
+    request.amounts[1] = (takt_amount){"output", 30};
+    request.amounts[2] = (takt_amount){"images", 4};
+    begin(*kind);
+    reload(OTHERS_ENFORCE);
+    run_call(takt_block(client, &call, "vendor", NULL, 3600000 * (int64_t)MS, NULL, note_call));
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(acquire(&jobs[i], request), 0);
+    reload(AT_FIRST);
+    run_until(2);
+    run_call(takt_unblock(client, &call, "vendor", NULL, note_call));
+    until_granted("call", 2);
+    until_both_left("call", 200 - 60, 90 - 8);
+    until_both_left("vendor", 5000 - 1400, 800 - 60);
+    end(*kind);
+}
+
+/* It holds a permit of both; what waits moves to the queue of the room. */
+EACH_STORE(a_permit_is_given_back_to_all_levels_that_it_was_taken_from)
+{
+    begin(*kind);
+    reload(INNER_ENFORCE);
+    acquire_many(jobs, 2, "room", 0);
+    run_until(1);
+    cr_expect_not_null(jobs[0].permit.queue->nest);
+    reload(AT_FIRST);
+    cr_expect_null(jobs[1].permit.queue->nest);
+    cr_expect(takt_is_held(&jobs[0].permit));
+    cr_expect_eq(standing_of("house").held, 1);
+    takt_release(&jobs[0].permit);
+    run_until(2);
+    cr_expect_eq(jobs[1].status, 0);
+    until_granted("house", 1);
+    cr_expect_eq(standing_of("house").held, 1, "its shadow waiter's");
+    takt_release(&jobs[1].permit);
+    while (standing_of("room").held + standing_of("house").held > 0)
+        continue;
     end(*kind);
 }
