@@ -15,6 +15,7 @@
 #include "bounded.h"
 #include "held.h"
 #include "hosts.h"
+#include "modes.h"
 #include "nested.h"
 #include "nested_tenants.h"
 #include "nested_units.h"
@@ -32,6 +33,7 @@
 #define UNITS_EACH   10 /* and of units */
 #define LEVELS_EACH  5  /* and of units of nested limits */
 #define INSIDE_EACH  5  /* and of tenants of nested limits */
+#define MODES_EACH   5  /* and of levels that are put into shadow and out of it */
 
 static uint64_t seed;
 
@@ -80,6 +82,8 @@ int main(int argc, char **argv)
             nested_units_run(seed);
         if (seed % INSIDE_EACH == 0)
             nested_tenants_run(seed);
+        if (seed % MODES_EACH == 0)
+            modes_run(seed);
     }
     if (argc == 1 && test_rounds(SEEDS) == SEEDS) {
         hosts_run_many();
