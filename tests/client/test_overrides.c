@@ -2,6 +2,8 @@
  * Overrides by key through a client: each key has a rate of its own, unlimited keys need no ledger,
  * refused keys fail at once, and a new policy moves the waiters.
  */
+#include "client/client.h"
+
 #include "client/calls.h"
 
 static takt_policy *parse(const char *text)
@@ -175,11 +177,15 @@ Test(overrides, refused_keys_fail_at_once)
     end();
 }
 
-#define LEVELS                                                                                     \
+#define LEVELS_IN(mode)                                                                            \
     "limits:\n"                                                                                    \
-    "  - name: user\n    rules: [{rate: 1/h, burst: 2}]\n    within: account\n" OVERRIDES KEY(     \
-        "key: root, unlimited: true") "  - name: account\n    rules: [{rate: 1/h}]\n" OVERRIDES    \
-        KEY("key: gold, unlimited: true") KEY("key: closed, rules: [{rate: 0}]")
+    "  - name: user\n    mode: " mode "\n    rules: [{rate: 1/h, burst: 2}]\n"                     \
+    "    within: account\n" OVERRIDES KEY(                                                         \
+        "key: root, unlimited: true") "  - name: account\n    mode: " mode                         \
+                                      "\n    rules: [{rate: 1/h}]\n" OVERRIDES KEY(                \
+                                          "key: gold, unlimited: true")                            \
+                                          KEY("key: closed, rules: [{rate: 0}]")
+#define LEVELS LEVELS_IN("enforce")
 
 Test(overrides, each_level_has_its_own)
 {
@@ -285,5 +291,60 @@ Test(overrides, in_shadow)
     cr_expect_eq(calls(), 0);
     takt_release(&jobs[0].permit);
     takt_release(&jobs[1].permit);
+    end();
+}
+
+/* Both are one decision: what is unlimited takes no part in it, and what one refuses all count. */
+Test(overrides, of_several_in_shadow)
+{
+    static const struct {
+        const char *user, *account;
+        int64_t acquires[2], refused; /* of user and account */
+    } rows[] = {{"ann", "gold", {1, 0}, 0}, {"root", "a", {1, 1}, 0}, {"ann", "closed", {2, 2}, 1}};
+    static seen jobs[sizeof rows / sizeof rows[0]];
+    takt_shadow shadow[2];
+
+    begin(LEVELS_IN("shadow"));
+    for (int row = 0; row < (int)(sizeof rows / sizeof rows[0]); row++) {
+        takt_request request = request_of("user", rows[row].user);
+        request.within_keys[0] = rows[row].account;
+        cr_assert_eq(acquire(&jobs[row], request), 0);
+        run_until(row + 1);
+        cr_expect_eq(jobs[row].status, 0);
+        cr_assert_eq(takt_get_shadow(client, "user", &shadow[0]), 0);
+        cr_assert_eq(takt_get_shadow(client, "account", &shadow[1]), 0);
+        for (int i = 0; i < 2; i++) {
+            cr_expect_eq(shadow[i].acquires, rows[row].acquires[i], "row %d, %d", row, i);
+            cr_expect_eq(shadow[i].refused, rows[row].refused, "row %d, %d", row, i);
+        }
+        takt_release(&jobs[row].permit);
+    }
+    end();
+}
+
+/* Work that waits for both levels waits for one if the other's key is unlimited now, and fails if
+ * it is refused. */
+Test(overrides, a_new_policy_moves_work_of_several_levels)
+{
+    static seen gold[2], closed[2];
+    takt_request request = request_of("user", "ann");
+
+    begin("limits:\n  - {name: user, rules: [{rate: 1/h, burst: 2}], within: account}\n"
+          "  - {name: account, rules: [{rate: 1/h}]}\n");
+    for (int i = 0; i < 2; i++) {
+        request.within_keys[0] = "gold";
+        cr_assert_eq(acquire(&gold[i], request), 0);
+        request.key = "bob";
+        request.within_keys[0] = "closed";
+        cr_assert_eq(acquire(&closed[i], request), 0);
+        request.key = "ann";
+    }
+    run_until(2);
+    cr_expect_not_null(gold[1].permit.queue->nest);
+    reload("revision: 1\n" LEVELS);
+    run_until(4);
+    cr_expect_eq(gold[1].status, 0, "the user's second token");
+    cr_expect_str_eq(gold[1].permit.queue->limit->name, "user");
+    cr_expect_eq(closed[1].status, TAKT_E_COST);
     end();
 }
