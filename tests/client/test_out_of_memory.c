@@ -42,7 +42,7 @@ static takt_client *client;
 typedef struct run {
     takt_call calls[CALLS];
     takt_permit permits[PERMITS], tried;
-    int begun, answered;
+    int acquired, begun, answered;
     bool good;
 } run;
 
@@ -80,6 +80,20 @@ static void begun(run *self, int code)
         self->begun++;
     else
         self->good = self->good && code == TAKT_E_NOMEM && failing_struck();
+}
+
+/* The next permits, two for each key. */
+static void acquire_some(run *self, const char *limit)
+{
+    for (int i = 0; i < PERMITS / 2; i++) {
+        takt_request request = TAKT_REQUEST(limit);
+        takt_permit *permit = &self->permits[self->acquired++];
+        char key[16];
+        snprintf(key, sizeof key, "key-%d", i / 2);
+        request.key = key;
+        permit->data = self;
+        begun(self, takt_acquire(client, permit, &request, came));
+    }
 }
 
 static void begin_all(run *self)
@@ -126,7 +140,6 @@ static void use(run *self)
     bool is_closed = false;
 
     uv_timer_init(&loop, &timer);
-    begin_all(self);
     uv_timer_start(&timer, is_back, 5, 0);
     while (self->answered < self->begun)
         uv_run(&loop, UV_RUN_ONCE);
@@ -156,13 +169,65 @@ static bool client_ends(void *store)
         return is_told(code, &error);
     uv_loop_init(&loop);
     code = takt_open(&client, &loop, policy, &options, &error);
-    if (code == 0)
+    if (code == 0) {
+        begin_all(&self);
         use(&self);
-    else
+    } else {
         self.good = is_told(code, &error);
+    }
     uv_run(&loop, UV_RUN_DEFAULT);
     self.good = uv_loop_close(&loop) == 0 && self.good;
     takt_policy_free(policy);
+    return self.good;
+}
+
+/* ---- modes that change ----------------------------------------------------------------------- */
+
+#define MODES(outer)                                                                               \
+    "limits:\n"                                                                                    \
+    "  - {name: account, rules: [{rate: 10000/s}], within: domain}\n"                              \
+    "  - {name: domain, mode: " outer ", rules: [{rate: 10000/s}], within: all}\n"                 \
+    "  - {name: all, rules: [{rate: 10000/s}]}\n"
+
+static void move(run *self, const takt_policy *to)
+{
+    takt_error error = {0};
+    int code = takt_reload(client, to, &error);
+
+    if (code != 0)
+        self->good = self->good && is_told(code, &error);
+}
+
+/* Work waits while a level is put into shadow, and out of it. */
+static bool moved_work_ends(void *unused)
+{
+    static const char in_shadow[] = MODES("shadow"), enforcing[] = MODES("enforce");
+    run self = {.good = true};
+    takt_options options = {.store = "memory:"};
+    takt_error error = {0};
+    takt_policy *other = NULL;
+    int code = takt_policy_parse(&policy, "policy", in_shadow, sizeof in_shadow - 1, &error);
+
+    (void)unused;
+    if (code < 0)
+        return is_told(code, &error);
+    uv_loop_init(&loop);
+    code = takt_policy_parse(&other, "policy", enforcing, sizeof enforcing - 1, &error);
+    if (code == 0)
+        code = takt_open(&client, &loop, policy, &options, &error);
+    if (code == 0) {
+        acquire_some(&self, "account");
+        move(&self, other);
+        acquire_some(&self, "account");
+        move(&self, policy);
+        use(&self);
+    } else {
+        self.good = is_told(code, &error);
+    }
+    uv_run(&loop, UV_RUN_DEFAULT);
+    self.good = uv_loop_close(&loop) == 0 && self.good;
+    takt_policy_free(policy);
+    takt_policy_free(other);
     return self.good;
 }
 
@@ -190,6 +255,11 @@ Test(out_of_memory, a_client_of_a_file_goes_on)
     snprintf(store, sizeof store, "file:%s/store", directory);
     check_each(client_ends, store, DENSE);
     rig_remove(directory);
+}
+
+Test(out_of_memory, work_that_moves_goes_on)
+{
+    check_each(moved_work_ends, NULL, DENSE);
 }
 
 /* The node of its ledgers has to be found. */
