@@ -160,11 +160,18 @@ typedef struct takt_inner {
     takt_link link;                   /* in its list */
 } takt_inner;
 
+/* Which amounts of each level's units the work of a numbered chain states.  A later policy may
+ * count others. */
+typedef struct takt_stated_amounts {
+    bool of[TAKT_LEVELS_MAX][TAKT_AMOUNTS_MAX];
+} takt_stated_amounts;
+
 /* The inner limits of a queue: nest.c. */
 typedef struct takt_nest {
     int count;
     takt_inner inner[TAKT_INNER_MAX]; /* the innermost first */
     bool numbered;                    /* as takt_chain.numbered */
+    takt_stated_amounts stated;
     takt_inside inside;
     const char *tenant; /* of the work; "": it names none */
     int32_t weight;     /* of that tenant in the innermost line */

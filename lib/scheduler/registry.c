@@ -313,6 +313,7 @@ takt_queue *takt_registry_nested(takt_scheduler *scheduler, const takt_chain *ch
         return NULL;
     /* a limit may have tenants since, or have them no longer */
     queue->nest->inside = chain->inside;
+    queue->nest->stated = chain->stated;
     queue->nest->weight = weight;
     within = chain->inside == TAKT_INSIDE_WITHIN;
     queue->turn->tenant =

@@ -305,6 +305,7 @@ static takt_chain numbered(void)
 
     chain.numbered = true;
     cr_assert(takt_unit_map_read(&chain.maps[0], "1123"));
+    takt_chain_state(&chain);
     return chain;
 }
 
@@ -329,16 +330,17 @@ Test(nest, limits_of_an_agent_count_no_unit_in_the_place_of_another_one)
 {
     takt_chain chain = numbered();
     takt_limit newer = server, inner = domain;
-    const takt_limit *limits[] = {&inner, &newer};
 
-    cr_expect(takt_chain_follows(&chain, limits));
+    chain.limits[0] = &inner;
+    chain.limits[1] = &newer;
+    cr_expect(takt_chain_follows(&chain));
     count_units(&newer, "tokens", "images");
-    cr_expect_not(takt_chain_follows(&chain, limits), "the domain's unit has that place");
+    cr_expect_not(takt_chain_follows(&chain), "the domain's unit has that place");
     newer.numbers.rules[1].unit = TAKT_UNIT_MORE + 1;
-    cr_expect(takt_chain_follows(&chain, limits), "a request takes 1 of it");
-    limits[1] = &server;
+    cr_expect(takt_chain_follows(&chain), "a request takes 1 of it");
+    chain.limits[1] = &server;
     count_units(&inner, "images", "tokens");
-    cr_expect_not(takt_chain_follows(&chain, limits), "and its first one has it");
+    cr_expect_not(takt_chain_follows(&chain), "and its first one has it");
 }
 
 static const takt_limit *newer_server, *newer_domain;
