@@ -152,14 +152,16 @@ static takt_shadow_waiter *new_waiter(takt_shadows *shadows, const takt_queue *q
     return shadow_waiter;
 }
 
-static void count_unmeasured(takt_shadows *shadows, const takt_queue *queue)
+/* Work that has no shadow waiter counts at all limits in shadow. */
+static void count_unmeasured(takt_shadows *shadows, const takt_permit *permit)
 {
-    takt_shadow_waiter nobody;
-
-    (void)aim(shadows, &nobody, queue);
-    count(&nobody, 1, 0);
-    for (int i = 0; i < nobody.stats_count; i++)
-        nobody.stats[i]->counts.unmeasured++;
+    for (int queue = 0; queue < permit->outer_count; queue++) {
+        takt_shadow_waiter nobody;
+        (void)aim(shadows, &nobody, permit->outer[queue]);
+        count(&nobody, 1, 0);
+        for (int i = 0; i < nobody.stats_count; i++)
+            nobody.stats[i]->counts.unmeasured++;
+    }
 }
 
 void takt_shadow_leave_behind(takt_shadows *shadows, takt_permit *permit)
@@ -172,7 +174,7 @@ void takt_shadow_leave_behind(takt_shadows *shadows, takt_permit *permit)
         enter_next(shadows, shadow_waiter);
         return;
     }
-    count_unmeasured(shadows, first);
+    count_unmeasured(shadows, permit);
     takt_waiter_expect_none(shadows->scheduler, permit);
 }
 

@@ -344,6 +344,21 @@ Test(shadow, a_ghost_goes_on_to_the_limit_around_it)
     cr_assert_eq(told_outer().waiting, 1);
 }
 
+/* There may be no more shadow waiters. */
+Test(shadow, what_is_not_measured_counts_at_each_limit)
+{
+    static takt_permit permit;
+
+    r.limit.mode = TAKT_MODE_SHADOW;
+    open_outer(TAKT_MODE_SHADOW);
+    coming = outer_queue;
+    for (int64_t i = 0; i < TAKT_SHADOW_WAITERS_MAX + 7; i++)
+        start(&permit, 0);
+    cr_assert_eq(told().unmeasured, 7);
+    cr_assert_eq(told_outer().unmeasured, 7);
+    cr_assert_eq(told_outer().acquires, 7, "the others are at the inner one");
+}
+
 static void nest_queues(void)
 {
     takt_chain chain = {.limits = {&r.limit, &outer}, .keys = {"key", ""}, .count = 2};
