@@ -274,16 +274,18 @@ static int outermost_of(const takt_levels *levels, const takt_part *parts)
     return at;
 }
 
-/* For whom a level's part of the work was.  On all levels with tenants nested work has that of the
- * outermost one of them that has the same mode: with key_hash a name has another hash in each
- * limit. */
+/* For whom a level's part of the work was.  With key_hash a name has another hash in each limit. On
+ * all levels with tenants that one decision was about the work has that of the outermost of them.
+ */
 static const char *payer_at(const takt_permit *permit, const takt_request *request,
                             const takt_levels *levels, int level, int32_t *weight)
 {
     const takt_limit *limit = levels->limits[level];
     int of = level;
 
-    if ((permit->nested || limit->mode == TAKT_MODE_SHADOW) && limit->fair != TAKT_FAIR_WORKER)
+    bool nested = limit->mode == TAKT_MODE_SHADOW ? takt_shadow_is_nested(permit) : permit->nested;
+
+    if (nested && limit->fair != TAKT_FAIR_WORKER)
         for (int i = level + 1; i < levels->count; i++)
             if (levels->limits[i]->fair != TAKT_FAIR_WORKER &&
                 levels->limits[i]->mode == limit->mode &&

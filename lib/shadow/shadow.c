@@ -306,6 +306,13 @@ const takt_queue *takt_shadow_queue(const takt_permit *permit)
     return permit->outer_count > 0 ? permit->outer[0] : permit->queue;
 }
 
+bool takt_shadow_is_nested(const takt_permit *permit)
+{
+    const takt_shadow_waiter *shadow_waiter = takt_shadow_waiter_of(&permit->shadow_ref);
+
+    return !shadow_waiter || shadow_waiter->stats_count != 1;
+}
+
 static bool is_of(const takt_queue *queue, const char *limit)
 {
     for (int i = 0; queue->nest && i < queue->nest->count; i++)

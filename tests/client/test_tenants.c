@@ -378,6 +378,59 @@ Test(tenants, names_are_hashed_with_the_keys)
     end();
 }
 
+static char payers[2][TAKT_TENANT_SIZE_MAX + 1]; /* at `all`, at `mail` */
+
+static void note_payers(takt_store *store, takt_store_call *call)
+{
+    if (call->op == TAKT_OP_SETTLE)
+        strcpy(payers[strcmp(call->limit->name, "mail") == 0], call->tenant);
+    kind->submit(store, call);
+}
+
+static void expect_payers(const char *of_all, const char *of_mail)
+{
+    cr_expect_str_eq(payers[0], of_all);
+    cr_expect_str_eq(payers[1], of_mail);
+}
+
+/* A name has another hash in each limit.  A level has the tenant that it was asked for: one
+ * decision names that of the outermost limit to all, and a try each level's own. */
+Test(tenants, of_levels_in_shadow_pay_under_the_names_that_were_asked_for)
+{
+    static takt_permit tried;
+    static seen jobs[1];
+    char hashes[2][TAKT_KEY_HASH_SIZE];
+    takt_request request = TAKT_REQUEST("mail");
+    takt_amount used = {NULL, 25};
+    takt_key_secret secret;
+    takt_store_kind spy;
+    takt_call call = {0};
+
+    begin("  - {name: all, rules: [{rate: 1000/s}]" FAIR ", key_hash: true, mode: shadow}\n"
+          "  - {name: mail, rules: [{rate: 1000/s}]" FAIR ", key_hash: true, mode: shadow, within: "
+          "all}\n");
+    cr_assert_eq(takt_key_secret_find(&secret, "0123456789abcdef", NULL), 0);
+    cr_assert_eq(takt_key_hash(&secret, "all", "acme", hashes[0]), 0);
+    cr_assert_eq(takt_key_hash(&secret, "mail", "acme", hashes[1]), 0);
+    kind = client->store->kind;
+    spy = *kind;
+    spy.submit = note_payers;
+    client->store->kind = &spy;
+    request.tenant = "acme";
+    run_call(takt_try_acquire(client, &call, &tried, &request, note_call));
+    cr_assert_eq(last.status, 0);
+    cr_assert_eq(takt_settle(&tried, &request, &used, 1), 0);
+    expect_payers(hashes[0], hashes[1]);
+    cr_assert_eq(acquire(&jobs[0], request), 0);
+    run_until(1);
+    cr_assert_eq(takt_settle(&jobs[0].permit, &request, &used, 1), 0);
+    expect_payers(hashes[0], hashes[0]);
+    takt_release(&tried);
+    takt_release(&jobs[0].permit);
+    client->store->kind = kind;
+    end();
+}
+
 /* Permits go from tenant to tenant, and a try takes one for its own. */
 Test(tenants, permits_are_held_by_tenants)
 {
