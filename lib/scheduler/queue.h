@@ -142,10 +142,14 @@ typedef struct takt_turn {
     struct takt_turns *of;
     const char *tenant; /* "": of work that names none */
     int32_t weight;
-    int32_t started; /* waiters that its present turn has started without the store */
-    takt_link all;   /* in the list of the tenants' queues */
-    takt_link link;  /* in the list of those in turn */
-    int64_t round;   /* of the subjects: order.c */
+    int32_t started;              /* waiters that its present turn has started without the store */
+    takt_link all;                /* in the list of the tenants' queues */
+    takt_link link;               /* in the list of those that stand in line */
+    takt_node node;               /* in the heap of the others in turn */
+    int64_t round;                /* of the subjects: order.c */
+    int64_t number;               /* a later turn has a higher one */
+    struct takt_subject *subject; /* NULL: it has had no tenants so far */
+    takt_link of_subject;         /* in its list of those in turn */
     int8_t priority; /* of its most urgent waiter that needs a slot; -1: it is not in turn */
     bool stands;     /* its claims may state its waiters */
 } takt_turn;

@@ -546,7 +546,7 @@ Test(nest, a_limit_between_has_tenants_only_with_the_outermost)
 /* Ten tenants of one key, and one of another, which comes last: it is the second in turn. */
 Test(nest, subjects_take_turns_before_their_tenants)
 {
-    const takt_link *order;
+    const takt_link *standing;
     char name[8];
 
     domain.fair = TAKT_FAIR_TENANT;
@@ -557,8 +557,40 @@ Test(nest, subjects_take_turns_before_their_tenants)
     run(0);
     takt_queue *other = add_inside("b", "t0");
     run(0);
-    order = &other->turn->of->order[5];
-    cr_expect_eq(TAKT_HOLDER(order->next->next, takt_turn, link)->queue, other);
+    standing = &other->turn->of->standing[5];
+    cr_expect_eq(TAKT_HOLDER(standing->next->next, takt_turn, link)->queue, other);
+}
+
+/* A subject may have thousands of tenants: for its next round nothing looks through those of all of
+ * them, as for the one that seems to be last. */
+Test(nest, a_subject_has_its_last_round_at_hand)
+{
+    takt_queue *other;
+    char name[8];
+
+    domain.fair = TAKT_FAIR_TENANT;
+    for (int i = 0; i < 40; i++) {
+        snprintf(name, sizeof name, "t%d", i);
+        add_inside("a", name);
+    }
+    run(0);
+    cr_expect_eq(queues[39]->turn->round, queues[0]->turn->round + 39);
+    queues[3]->turn->round += 1000;
+    run(0);
+    other = add_inside("a", "late");
+    run(0);
+    cr_expect_eq(other->turn->round, queues[39]->turn->round + 1);
+    queues[3]->turn->round -= 1000;
+    other = add_inside("b", "t0");
+    run(0);
+    cr_expect_eq(other->turn->round, queues[0]->turn->round, "another subject");
+    cr_expect_not(other->turn->stands);
+    for (int i = 0; i < 2; i++) { /* two places: the next one in turn comes, then t32 */
+        takt_waiter_leave(&s, &permits[i][0], 0);
+        run(0);
+        cr_expect(i == 0 ? other->turn->stands : queues[32]->turn->stands);
+        cr_expect_eq(queues[33]->turn->stands, false);
+    }
 }
 
 /* All queues of a ledger: the work of the server alone, and nested work. */
