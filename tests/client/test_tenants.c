@@ -19,7 +19,7 @@
 /* Shares are those of a worker that is not stopped for longer than its lookahead. */
 #define CALM_WEIGHTS "  - {name: mail, rules: [{rate: 1000/s}], lookahead: 60ms" FAIR WEIGHTS "}\n"
 
-static takt_policy *next[2];
+static takt_policy *next[4];
 static int next_count;
 
 static takt_policy *parse(const char *limits)
@@ -428,6 +428,44 @@ Test(tenants, of_levels_in_shadow_pay_under_the_names_that_were_asked_for)
     takt_release(&tried);
     takt_release(&jobs[0].permit);
     client->store->kind = kind;
+    end();
+}
+
+/* Work that runs holds its permits of both levels, whichever of these has `fair` since; also if its
+ * queue is the one of the new work. */
+Test(tenants, a_policy_that_gives_or_takes_fair_loses_no_permits)
+{
+    static const char *const fair[][2] = {{"", ""}, {"", FAIR}, {FAIR, FAIR}, {FAIR, ""}, {"", ""}};
+    static seen jobs[10];
+    takt_call call = {0};
+    char text[300];
+
+    for (int i = 0; i < 5; i++) {
+        snprintf(text, sizeof text,
+                 "  - {name: hall, concurrency: 20%s}\n"
+                 "  - {name: door, concurrency: 20, within: hall%s}\n",
+                 fair[i][0], fair[i][1]);
+        if (i == 0)
+            begin(text);
+        else
+            reload(text);
+        acquire_for(&jobs[2 * i], 1, "door", NULL);
+        acquire_for(&jobs[2 * i + 1], 1, "door", "acme");
+        run_until(2 * i + 2);
+        for (int j = 0; j < 2 * i + 2; j++)
+            cr_expect(takt_is_held(&jobs[j].permit), "%d with policy %d", j, i);
+        run_call(takt_peek(client, &call, "door", NULL, note_call));
+        cr_expect_eq(last.standing.held, 2 * i + 2, "%d", (int)last.standing.held);
+        run_call(takt_peek(client, &call, "hall", NULL, note_call));
+        cr_expect_eq(last.standing.held, 2 * i + 2, "%d", (int)last.standing.held);
+    }
+    release(jobs, 10);
+    do
+        run_call(takt_peek(client, &call, "hall", NULL, note_call));
+    while (last.standing.held > 0);
+    run_call(takt_peek(client, &call, "door", NULL, note_call));
+    cr_expect_eq(last.standing.held, 0);
+    cr_expect_eq(events_seen & 1 << TAKT_EVENT_PERMIT_LOST, 0);
     end();
 }
 
