@@ -78,6 +78,14 @@ static takt_amounts taken_for(int64_t cost, takt_more more, int64_t count, int64
     return taken;
 }
 
+static bool differ(takt_amounts a, takt_amounts b)
+{
+    for (int unit = 0; unit < TAKT_UNITS; unit++)
+        if (a.of[unit] != b.of[unit])
+            return true;
+    return false;
+}
+
 /* One level of what a shadow waiter's work has used. */
 static void settle_part(takt_client *client, const takt_shadow_waiter *shadow_waiter,
                         const takt_limit *limit, const char *key, takt_unit_map map,
@@ -89,12 +97,15 @@ static void settle_part(takt_client *client, const takt_shadow_waiter *shadow_wa
                        (int32_t)used[TAKT_UNIT_MORE + 2]}};
     takt_run took = takt_run_at(permit->slot_at_us, 1, permit->cost, permit->more);
     takt_run kept = takt_run_at(permit->slot_at_us, 1, (int32_t)used[TAKT_UNIT_TOKENS], more);
+    takt_amounts taken, left = nothing;
 
     took = takt_nest_part(&limit->numbers, map, took);
     kept = takt_nest_part(&limit->numbers, map, kept);
-    (void)begin(client, limit, key, payer, permit->slot_at_us,
-                taken_for(took.cost, took.more, 1, shadow_waiter->unbegun),
-                shadow_waiter->unbegun ? nothing : taken_for(kept.cost, kept.more, 1, 0));
+    taken = taken_for(took.cost, took.more, 1, shadow_waiter->unbegun);
+    if (!shadow_waiter->unbegun)
+        left = taken_for(kept.cost, kept.more, 1, 0);
+    if (differ(left, taken))
+        (void)begin(client, limit, key, payer, permit->slot_at_us, taken, left);
 }
 
 void takt_settle_shadow(takt_client *client, const takt_shadow_waiter *shadow_waiter)
@@ -188,14 +199,6 @@ static takt_amounts used_of(const takt_limit *limit, const takt_amount *used, in
     return taken;
 }
 
-static bool differ(takt_amounts a, takt_amounts b)
-{
-    for (int unit = 0; unit < TAKT_UNITS; unit++)
-        if (a.of[unit] != b.of[unit])
-            return true;
-    return false;
-}
-
 /* The lower amount of each unit. */
 static takt_amounts least(takt_amounts a, takt_amounts b)
 {
@@ -274,16 +277,18 @@ static int outermost_of(const takt_levels *levels, const takt_part *parts)
     return at;
 }
 
-/* For whom a level's part of the work was.  On all levels with tenants nested work has that of the
- * outermost one of them that has the same mode: with key_hash a name has another hash in each
- * limit. */
+/* For whom a level's part of the work was.  With key_hash a name has another hash in each limit. On
+ * all levels with tenants that one decision was about the work has that of the outermost of them.
+ */
 static const char *payer_at(const takt_permit *permit, const takt_request *request,
                             const takt_levels *levels, int level, int32_t *weight)
 {
     const takt_limit *limit = levels->limits[level];
     int of = level;
 
-    if ((permit->nested || limit->mode == TAKT_MODE_SHADOW) && limit->fair != TAKT_FAIR_WORKER)
+    bool nested = limit->mode == TAKT_MODE_SHADOW ? takt_shadow_is_nested(permit) : permit->nested;
+
+    if (nested && limit->fair != TAKT_FAIR_WORKER)
         for (int i = level + 1; i < levels->count; i++)
             if (levels->limits[i]->fair != TAKT_FAIR_WORKER &&
                 levels->limits[i]->mode == limit->mode &&

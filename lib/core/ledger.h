@@ -196,6 +196,7 @@ typedef struct takt_place {
     uint64_t client;  /* with tenants: whom to wake instead; 0: the worker */
     bool behind;      /* not kept, in an inner line: the claim does not wait for it (tenants.h) */
     int16_t inside;   /* not kept: index + 1 of its tenant in the innermost line (tenants.h) */
+    int inside_at;    /* not kept: where that place was last (tenants.c) */
     int64_t came;     /* of the claiming worker, not kept: its turn before it was served */
     int64_t accepted; /* likewise: its waiters before this claim, less those that it serves */
     int64_t moves;    /* likewise: the worth of its turn (line.h), and of a usual one; 0: unknown */

@@ -564,6 +564,7 @@ static void read_place(takt_reader *reader, takt_ledger *ledger, takt_numbers *k
     place->former = takt_read_if(reader, '-') ? takt_read_int(reader, 1, TAKT_EXACT_MAX) : 0;
     reader->bad |= place->left >= place->weight;
     place->aside = place->foremost = place->lacking = place->behind = false;
+    place->inside_at = 0;
     if (takt_read_if(reader, ',')) {
         place->aside = takt_read_if(reader, 'a');
         place->foremost = takt_read_if(reader, 'f');

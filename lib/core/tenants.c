@@ -535,12 +535,28 @@ static takt_tenant_turn turn_among(const takt_ledger *ledger, int at, const takt
 
 /* ---- turns inside turns ---------------------------------------------------------------------- */
 
+static bool is_at(const takt_ledger *inner, int at, const takt_place *place)
+{
+    return at >= 0 && at < inner->line_count && inner->line[at].worker == place->worker &&
+           inner->line[at].priority == place->priority;
+}
+
+/* A place's index in the innermost line; -1: it has none there.  A claim looks for all places of a
+ * subject several times.  Meanwhile one of them may leave its place, so that others move up. */
+static int find_inside(const takt_ledger *inner, takt_place *place)
+{
+    for (int at = place->inside_at; at >= place->inside_at - 1; at--)
+        if (is_at(inner, at, place))
+            return place->inside_at = at;
+    return place->inside_at = takt_line_find(inner, place->worker, place->priority);
+}
+
 /* The index + 1 of a place's tenant in the innermost line; 0: it has no place there, or others do
  * not wait for it there. */
-static int16_t index_inside(const takt_ledger *ledger, const takt_place *place)
+static int16_t index_inside(const takt_ledger *ledger, takt_place *place)
 {
     const takt_ledger *inner = ledger->inner[0];
-    int at = takt_line_find(inner, place->worker, place->priority);
+    int at = find_inside(inner, place);
 
     return at >= 0 && !inner->line[at].aside ? inner->line[at].tenant : 0;
 }

@@ -29,8 +29,7 @@ takt_chain takt_counter_chain(const takt_counter *counter)
 
     for (int level = 0; level < chain.count; level++)
         chain.limits[level] = in_force(counter, level);
-    return chain.count == 1 || (takt_chain_is_nested(&chain) &&
-                                takt_chain_follows(&counter->said, chain.limits))
+    return chain.count == 1 || (takt_chain_is_nested(&chain) && takt_chain_follows(&chain))
                ? chain
                : counter->said;
 }
@@ -104,6 +103,7 @@ void takt_counter_say(takt_counter *counter, const takt_limit *const *limits)
     if (memcmp(counter->said.limits, limits, size) == 0)
         return;
     memcpy(counter->said.limits, limits, size);
+    takt_chain_state(&counter->said);
     if (takt_counter_find_queue(counter) == NULL)
         return;
     (void)takt_counter_queue(counter); /* its tickets continue with them */

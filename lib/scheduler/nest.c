@@ -139,17 +139,24 @@ static int numbered_place(const takt_chain *chain, int level, int amount)
     return level + 1 < chain->count ? amount + chain->maps[level].shift[amount] : amount;
 }
 
-bool takt_chain_follows(const takt_chain *chain, const takt_limit *const *limits)
+void takt_chain_state(takt_chain *chain)
 {
-    bool stated[TAKT_AMOUNTS_MAX] = {false};
+    for (int level = 0; level < chain->count; level++)
+        for (int i = 0; i < TAKT_AMOUNTS_MAX; i++)
+            chain->stated.of[level][i] = counts(chain->limits[level], i);
+}
+
+bool takt_chain_follows(const takt_chain *chain)
+{
+    bool taken[TAKT_AMOUNTS_MAX] = {false};
 
     for (int level = 0; level < chain->count; level++)
         for (int i = 0; i < TAKT_AMOUNTS_MAX; i++)
-            stated[numbered_place(chain, level, i)] |= counts(chain->limits[level], i);
+            taken[numbered_place(chain, level, i)] |= chain->stated.of[level][i];
     for (int level = 0; level < chain->count; level++)
         for (int i = 0; i < TAKT_AMOUNTS_MAX; i++)
-            if (counts(limits[level], i) && !counts(chain->limits[level], i) &&
-                stated[numbered_place(chain, level, i)])
+            if (counts(chain->limits[level], i) && !chain->stated.of[level][i] &&
+                taken[numbered_place(chain, level, i)])
                 return false;
     return true;
 }

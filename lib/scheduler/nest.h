@@ -26,6 +26,7 @@ typedef struct takt_chain {
      * units, costs and further amounts are not known. */
     bool numbered;
     takt_unit_map maps[TAKT_INNER_MAX];
+    takt_stated_amounts stated;
 } takt_chain;
 
 /* Of which level's unit an amount of a claim is: the amount of that number there; level -1: of
@@ -56,9 +57,12 @@ takt_inside takt_chain_inside(const takt_chain *chain);
  * numbered. */
 bool takt_chain_is_nested(const takt_chain *chain);
 
-/* Whether work of a numbered chain can go by those limits.  If they count a unit that its own
- * limits do not, a request takes 1 of it; then no level may have an amount in that place. */
-bool takt_chain_follows(const takt_chain *chain, const takt_limit *const *limits);
+/* The work of a numbered chain states the amounts that its present limits count. */
+void takt_chain_state(takt_chain *chain);
+
+/* Whether work of a numbered chain can go by its limits.  If these count a unit of which it states
+ * no amount, a request takes 1 of it; then it may state no other amount in that place. */
+bool takt_chain_follows(const takt_chain *chain);
 
 /* Slots of work in the units of one of its levels, which has those numbers; of the outermost one
  * the map is zeros. */

@@ -3,7 +3,7 @@
  */
 #include "scheduler/order.h"
 
-#include "scheduler/nest.h"
+#include "base/integers.h"
 #include "scheduler/registry.h"
 
 static takt_turn *turn_of(const takt_link *link)
@@ -11,35 +11,15 @@ static takt_turn *turn_of(const takt_link *link)
     return TAKT_HOLDER(link, takt_turn, link);
 }
 
-/* ---- the line -------------------------------------------------------------------------------- */
-
-static void stand(takt_turn *turn)
-{
-    turn->stands = true;
-    turn->of->standing[turn->priority]++;
-    turn->of->standing_count++;
-}
-
-/* The first queue in turn that stands in line, or does not; NULL: there is none. */
-static takt_turn *first_that(const takt_turns *turns, int priority, bool stands)
-{
-    const takt_link *head = &turns->order[priority];
-
-    for (const takt_link *at = head->next; at != head; at = at->next)
-        if (turn_of(at)->stands == stands)
-            return turn_of(at);
-    return NULL;
-}
-
 /* The next queues in turn take the free places in line. */
 static void fill(takt_scheduler *scheduler, takt_turns *turns)
 {
     for (int i = 0; i < TAKT_PRIORITIES; i++)
         while (turns->standing_count < TAKT_TURNS_IN_LINE) {
-            takt_turn *next = first_that(turns, i, false);
+            takt_turn *next = takt_turns_first_held_up(turns, i);
             if (!next)
                 break;
-            stand(next);
+            takt_turns_stand(next);
             takt_registry_touch(scheduler, next->queue);
         }
 }
@@ -53,23 +33,24 @@ static void push_aside(takt_scheduler *scheduler, takt_turn *turn)
     if (turn->stands)
         return;
     for (int i = TAKT_PRIORITIES - 1; i > turn->priority && !other; i--)
-        if (turns->standing[i] > 0)
-            other = first_that(turns, i, true);
+        if (!takt_list_empty(&turns->standing[i]))
+            other = turn_of(turns->standing[i].next);
     if (!other)
         return;
     takt_turns_step_back(other);
     takt_registry_touch(scheduler, other->queue);
-    stand(turn);
+    takt_turns_stand(turn);
 }
 
 /* ---- turns ----------------------------------------------------------------------------------- */
 
 static takt_turn *first_in_turn(const takt_turns *turns)
 {
-    for (int i = 0; i < TAKT_PRIORITIES; i++)
-        if (!takt_list_empty(&turns->order[i]))
-            return turn_of(turns->order[i].next);
-    return NULL;
+    takt_turn *first = NULL;
+
+    for (int i = 0; i < TAKT_PRIORITIES && !first; i++)
+        first = takt_turns_first(turns, i);
+    return first;
 }
 
 /* Without the store the first queue has the timer of the shared pace. */
@@ -97,54 +78,37 @@ static int wanted_priority(const takt_queue *queue)
 
 /* The round of its subjects in which a queue has its next turn.  Of a subject with tenants one
  * queue has a turn in each round, so that many tenants of one subject do not delay the others. */
-static int64_t next_round(const takt_turn *turn)
+static int64_t next_round(const takt_turn *turn, int priority)
 {
-    const takt_link *order = &turn->of->order[turn->priority];
-    int64_t now = takt_list_empty(order) ? 0 : turn_of(order->next)->round;
-    int64_t last = turn->round;
-    const takt_nest *nest = turn->queue->nest;
-    const takt_link *queues =
-        nest && nest->inside == TAKT_INSIDE_WITHIN ? &nest->inner[0].ledger->queues : NULL;
+    const takt_turn *first = takt_turns_first(turn->of, priority);
+    const takt_link *others = turn->subject ? &turn->subject->in_turn[priority] : NULL;
+    int64_t now = first ? first->round : 0, last = turn->round;
 
-    for (const takt_link *at = queues ? queues->next : NULL; at != queues; at = at->next) {
-        const takt_turn *other = TAKT_HOLDER(at, takt_inner, link)->queue->turn;
-        if (other && other->of == turn->of && other->priority == turn->priority &&
-            other->round > last)
-            last = other->round;
-    }
+    if (others && !takt_list_empty(others) && turn->queue->nest->inside == TAKT_INSIDE_WITHIN)
+        last = takt_max(last, TAKT_HOLDER(others->previous, takt_turn, of_subject)->round);
     return last >= now ? last + 1 : now;
-}
-
-static void append(takt_turn *turn)
-{
-    takt_link *order = &turn->of->order[turn->priority], *next = order;
-
-    if (turn->of->has_subjects) {
-        turn->round = next_round(turn);
-        while (next->previous != order && turn_of(next->previous)->round > turn->round)
-            next = next->previous;
-    }
-    takt_list_append(next, &turn->link);
 }
 
 static void move_to_end(takt_scheduler *scheduler, takt_turn *turn, int priority)
 {
     const takt_turn *before = first_in_turn(turn->of);
 
-    takt_turns_step_back(turn);
-    takt_list_remove(&turn->link);
-    if (turn->priority != priority)
-        turn->round = 0;
-    turn->priority = (int8_t)priority;
+    bool stays = turn->priority == priority;
+
+    takt_turns_take_out(turn);
     turn->started = 0;
+    turn->round = stays ? turn->round : 0;
+    if (priority >= 0 && turn->of->has_subjects)
+        turn->round = next_round(turn, priority);
     if (priority >= 0)
-        append(turn);
+        takt_turns_enter(turn, priority);
     if (!scheduler->relayed) {
         fill(scheduler, turn->of);
         if (priority >= 0)
             push_aside(scheduler, turn);
     } else if (priority >= 0) {
-        stand(turn);
+        turn->stands = true;
+        turn->of->standing_count++;
     }
     tell_first(scheduler, turn->of, before);
 }
@@ -189,15 +153,10 @@ void takt_order_claims(takt_scheduler *scheduler, const takt_queue *queue, int64
     if (!turns || turns->claimed_at_us == now_us)
         return;
     turns->claimed_at_us = now_us;
-    for (int i = 0; i < TAKT_PRIORITIES; i++) {
-        const takt_link *at = turns->order[i].next;
-        for (int left = turns->standing[i]; left > 0; at = at->next) {
-            if (!turn_of(at)->stands)
-                continue;
+    for (int i = 0; i < TAKT_PRIORITIES; i++)
+        for (const takt_link *at = turns->standing[i].next; at != &turns->standing[i];
+             at = at->next)
             takt_registry_touch(scheduler, turn_of(at)->queue);
-            left--;
-        }
-    }
 }
 
 bool takt_order_is_first(const takt_queue *queue)

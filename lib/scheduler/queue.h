@@ -142,10 +142,14 @@ typedef struct takt_turn {
     struct takt_turns *of;
     const char *tenant; /* "": of work that names none */
     int32_t weight;
-    int32_t started; /* waiters that its present turn has started without the store */
-    takt_link all;   /* in the list of the tenants' queues */
-    takt_link link;  /* in the list of those in turn */
-    int64_t round;   /* of the subjects: order.c */
+    int32_t started;              /* waiters that its present turn has started without the store */
+    takt_link all;                /* in the list of the tenants' queues */
+    takt_link link;               /* in the list of those that stand in line */
+    takt_node node;               /* in the heap of the others in turn */
+    int64_t round;                /* of the subjects: order.c */
+    int64_t number;               /* a later turn has a higher one */
+    struct takt_subject *subject; /* NULL: it has had no tenants so far */
+    takt_link of_subject;         /* in its list of those in turn */
     int8_t priority; /* of its most urgent waiter that needs a slot; -1: it is not in turn */
     bool stands;     /* its claims may state its waiters */
 } takt_turn;
@@ -160,11 +164,18 @@ typedef struct takt_inner {
     takt_link link;                   /* in its list */
 } takt_inner;
 
+/* Which amounts of each level's units the work of a numbered chain states.  A later policy may
+ * count others. */
+typedef struct takt_stated_amounts {
+    bool of[TAKT_LEVELS_MAX][TAKT_AMOUNTS_MAX];
+} takt_stated_amounts;
+
 /* The inner limits of a queue: nest.c. */
 typedef struct takt_nest {
     int count;
     takt_inner inner[TAKT_INNER_MAX]; /* the innermost first */
     bool numbered;                    /* as takt_chain.numbered */
+    takt_stated_amounts stated;
     takt_inside inside;
     const char *tenant; /* of the work; "": it names none */
     int32_t weight;     /* of that tenant in the innermost line */

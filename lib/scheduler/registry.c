@@ -37,9 +37,13 @@ int takt_registry_init(takt_scheduler *scheduler, uint64_t worker, uint64_t seed
         return TAKT_E_NOMEM;
     if (takt_table_init(&scheduler->turns, takt_random(&scheduler->random)) < 0)
         goto close_queues;
-    if (takt_table_init(&scheduler->inner, takt_random(&scheduler->random)) < 0)
+    if (takt_table_init(&scheduler->subjects, 0) < 0) /* nobody chooses its keys */
         goto close_turns;
+    if (takt_table_init(&scheduler->inner, takt_random(&scheduler->random)) < 0)
+        goto close_subjects;
     return 0;
+close_subjects:
+    takt_table_close(&scheduler->subjects);
 close_turns:
     takt_table_close(&scheduler->turns);
 close_queues:
@@ -98,6 +102,7 @@ void takt_registry_close(takt_scheduler *scheduler)
         takt_registry_forget(scheduler, TAKT_HOLDER(entry, takt_queue, registry.entry));
     takt_table_close(&scheduler->queues);
     takt_table_close(&scheduler->turns);
+    takt_table_close(&scheduler->subjects);
     takt_table_close(&scheduler->inner);
     takt_servers_close(&scheduler->servers);
 }
@@ -299,7 +304,7 @@ takt_queue *takt_registry_nested(takt_scheduler *scheduler, const takt_chain *ch
 {
     char id[NESTED_ID_SIZE];
     size_t size = write_nested_id(id, chain, tenant ? tenant : "");
-    bool within;
+    bool within = chain->inside == TAKT_INSIDE_WITHIN;
     takt_queue *queue = takt_registry_named(scheduler, id, size);
 
     if (!queue) {
@@ -309,12 +314,12 @@ takt_queue *takt_registry_nested(takt_scheduler *scheduler, const takt_chain *ch
             queue = NULL;
         }
     }
-    if (!queue)
+    if (!queue || (within && !takt_turns_join_subject(scheduler, queue)))
         return NULL;
     /* a limit may have tenants since, or have them no longer */
     queue->nest->inside = chain->inside;
+    queue->nest->stated = chain->stated;
     queue->nest->weight = weight;
-    within = chain->inside == TAKT_INSIDE_WITHIN;
     queue->turn->tenant =
         tenant && !within ? queue->nest->tenant : (const char *)queue->nest->subject;
     queue->turn->weight = within ? 1 : weight;

@@ -48,8 +48,10 @@ void takt_renew_nested(takt_scheduler *scheduler, takt_queue *queue, const takt_
 static takt_chain chain_of(const takt_queue *queue)
 {
     const takt_nest *nest = queue->nest;
-    takt_chain chain = {
-        .count = nest->count + 1, .numbered = nest->numbered, .inside = nest->inside};
+    takt_chain chain = {.count = nest->count + 1,
+                        .numbered = nest->numbered,
+                        .stated = nest->stated,
+                        .inside = nest->inside};
 
     for (int i = 0; i < nest->count; i++) {
         chain.limits[i] = nest->inner[i].limit;
@@ -66,16 +68,14 @@ static takt_chain chain_of(const takt_queue *queue)
 static bool find_chain(const takt_queue *queue, takt_finder *find, const void *data,
                        takt_chain *chain)
 {
-    takt_chain old = chain_of(queue);
-
-    *chain = old;
+    *chain = chain_of(queue);
     for (int i = 0; i < chain->count; i++) {
-        chain->limits[i] = find(data, old.limits[i], old.keys[i]);
+        chain->limits[i] = find(data, chain->limits[i], chain->keys[i]);
         if (!chain->limits[i])
             return false;
     }
     return takt_chain_is_nested(chain) && takt_nest_continues(queue->nest, chain) &&
-           (!old.numbered || takt_chain_follows(&old, chain->limits));
+           (!chain->numbered || takt_chain_follows(chain));
 }
 
 static void renew(takt_scheduler *scheduler, takt_queue *queue, takt_finder *find,

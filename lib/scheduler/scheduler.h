@@ -18,12 +18,13 @@ typedef struct takt_scheduler {
     int64_t seq; /* of the last claim to any ledger: a queue that is made again continues with it */
     takt_servers servers;
     takt_table queues;
-    takt_table turns;   /* of limits with `fair: tenant`, and of nested work: turns.h */
-    takt_table inner;   /* inner limits and keys of nested work: nest.h */
-    takt_heap timers;   /* queues by pass_at_us */
-    takt_link touched;  /* queues that the next pass looks at */
-    takt_link claiming; /* queues that have something to claim now */
-    takt_link idle;     /* queues in which nothing waits, the longest idle first */
+    takt_table turns;    /* of limits with `fair: tenant`, and of nested work: turns.h */
+    takt_table subjects; /* inner limits and keys that have tenants: turns.h */
+    takt_table inner;    /* inner limits and keys of nested work: nest.h */
+    takt_heap timers;    /* queues by pass_at_us */
+    takt_link touched;   /* queues that the next pass looks at */
+    takt_link claiming;  /* queues that have something to claim now */
+    takt_link idle;      /* queues in which nothing waits, the longest idle first */
     int idle_count;
     takt_link fired;   /* permits whose callbacks are due */
     takt_link granted; /* permits that hold something and whose callbacks have come */

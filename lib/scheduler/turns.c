@@ -6,14 +6,85 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- those in turn --------------------------------------------------------------------------- */
+
+static takt_turn *turn_of(const takt_link *link)
+{
+    return TAKT_HOLDER(link, takt_turn, link);
+}
+
+static bool precedes(const takt_turn *a, const takt_turn *b)
+{
+    return a->round < b->round || (a->round == b->round && a->number < b->number);
+}
+
+static bool goes_before(const takt_node *a, const takt_node *b)
+{
+    return precedes(TAKT_HOLDER(a, takt_turn, node), TAKT_HOLDER(b, takt_turn, node));
+}
+
+void takt_turns_enter(takt_turn *turn, int priority)
+{
+    turn->priority = (int8_t)priority;
+    turn->number = ++turn->of->last_number;
+    takt_heap_add(&turn->of->order[priority], &turn->node);
+    if (turn->subject)
+        takt_list_append(&turn->subject->in_turn[priority], &turn->of_subject);
+}
+
+void takt_turns_take_out(takt_turn *turn)
+{
+    if (turn->priority >= 0 && takt_list_empty(&turn->link))
+        takt_heap_remove(&turn->of->order[turn->priority], &turn->node);
+    takt_list_remove(&turn->link);
+    takt_list_remove(&turn->of_subject);
+    turn->of->standing_count -= turn->stands;
+    turn->stands = false;
+    turn->priority = -1;
+}
+
+void takt_turns_stand(takt_turn *turn)
+{
+    takt_link *standing = &turn->of->standing[turn->priority], *next = standing;
+
+    turn->stands = true;
+    turn->of->standing_count++;
+    takt_heap_remove(&turn->of->order[turn->priority], &turn->node);
+    while (next->previous != standing && precedes(turn, turn_of(next->previous)))
+        next = next->previous;
+    takt_list_append(next, &turn->link);
+}
+
 void takt_turns_step_back(takt_turn *turn)
 {
     if (!turn->stands)
         return;
     turn->stands = false;
-    turn->of->standing[turn->priority]--;
     turn->of->standing_count--;
+    if (takt_list_empty(&turn->link))
+        return; /* behind an agent */
+    takt_list_remove(&turn->link);
+    takt_heap_add(&turn->of->order[turn->priority], &turn->node);
 }
+
+takt_turn *takt_turns_first_held_up(const takt_turns *turns, int priority)
+{
+    const takt_node *first = turns->order[priority].first;
+
+    return first ? TAKT_HOLDER(first, takt_turn, node) : NULL;
+}
+
+takt_turn *takt_turns_first(const takt_turns *turns, int priority)
+{
+    const takt_link *standing = &turns->standing[priority];
+    takt_turn *first = takt_turns_first_held_up(turns, priority);
+
+    if (takt_list_empty(standing) || (first && precedes(first, turn_of(standing->next))))
+        return first;
+    return turn_of(standing->next);
+}
+
+/* ---- who belongs to them --------------------------------------------------------------------- */
 
 /* The turns of a limit and key, made if necessary; NULL: no memory. */
 static takt_turns *turns_at(takt_scheduler *scheduler, const char *id, size_t size)
@@ -30,8 +101,10 @@ static takt_turns *turns_at(takt_scheduler *scheduler, const char *id, size_t si
     turns->entry.key = turns->id;
     turns->entry.size = size;
     takt_list_init(&turns->queues);
-    for (int i = 0; i < TAKT_PRIORITIES; i++)
-        takt_list_init(&turns->order[i]);
+    for (int i = 0; i < TAKT_PRIORITIES; i++) {
+        takt_list_init(&turns->standing[i]);
+        takt_heap_init(&turns->order[i], goes_before);
+    }
     takt_table_add(&scheduler->turns, &turns->entry);
     return turns;
 }
@@ -72,8 +145,42 @@ bool takt_turns_join(takt_scheduler *scheduler, const char *id, size_t size, tak
     queue->turn = turn;
     takt_list_append(&turns->queues, &turn->all);
     takt_list_init(&turn->link);
+    takt_list_init(&turn->of_subject);
     take_over(turns, queue);
     return true;
+}
+
+bool takt_turns_join_subject(takt_scheduler *scheduler, takt_queue *queue)
+{
+    const void *key[] = {queue->turn->of, queue->nest->inner[0].ledger};
+    takt_entry *entry;
+    takt_subject *subject;
+
+    if (queue->turn->subject)
+        return true;
+    entry = takt_table_find(&scheduler->subjects, key, sizeof key);
+    subject = entry ? TAKT_HOLDER(entry, takt_subject, entry) : calloc(1, sizeof *subject);
+    if (!subject)
+        return false;
+    if (!entry) {
+        memcpy(subject->key, key, sizeof key);
+        subject->entry.key = subject->key;
+        subject->entry.size = sizeof key;
+        for (int i = 0; i < TAKT_PRIORITIES; i++)
+            takt_list_init(&subject->in_turn[i]);
+        takt_table_add(&scheduler->subjects, &subject->entry);
+    }
+    queue->turn->subject = subject;
+    subject->queues++;
+    return true;
+}
+
+static void leave_subject(takt_scheduler *scheduler, takt_subject *subject)
+{
+    if (!subject || --subject->queues > 0)
+        return;
+    takt_table_remove(&scheduler->subjects, &subject->entry);
+    free(subject);
 }
 
 void takt_turns_leave(takt_scheduler *scheduler, takt_queue *queue)
@@ -84,8 +191,8 @@ void takt_turns_leave(takt_scheduler *scheduler, takt_queue *queue)
         return;
     turn->of->alone -= queue->loss.alone;
     turn->of->in_line -= queue->awarded.in_line != 0;
-    takt_turns_step_back(turn);
-    takt_list_remove(&turn->link);
+    takt_turns_take_out(turn);
+    leave_subject(scheduler, turn->subject);
     takt_list_remove(&turn->all);
     free_if_unused(scheduler, turn->of);
 }

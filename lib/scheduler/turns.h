@@ -11,11 +11,14 @@
 #define TAKT_TURNS_IN_LINE 32
 
 typedef struct takt_turns {
-    takt_entry entry;                 /* the limit's name, a NUL, the key */
-    takt_link queues;                 /* takt_turn.all */
-    takt_link order[TAKT_PRIORITIES]; /* takt_turn.link, of those with waiters that need slots */
-    int standing[TAKT_PRIORITIES];    /* how many of each may stand in line */
+    takt_entry entry; /* the limit's name, a NUL, the key */
+    takt_link queues; /* takt_turn.all */
+    /* Those with waiters that need slots, in the order of their turns: the ones that stand in line,
+     * TAKT_TURNS_IN_LINE at most, and the others.  Behind an agent all are in `order`. */
+    takt_link standing[TAKT_PRIORITIES]; /* takt_turn.link */
+    takt_heap order[TAKT_PRIORITIES];    /* takt_turn.node */
     int standing_count;
+    int64_t last_number;   /* that a turn has got */
     int in_line;           /* queues of which the ledger has waiters */
     int alone;             /* queues that are served without the store */
     bool has_subjects;     /* of which several queues are there: they take turns in rounds */
@@ -23,6 +26,14 @@ typedef struct takt_turns {
     takt_pace pace;        /* of all of them: loss.c */
     char id[];
 } takt_turns;
+
+/* An inner limit and key that several queues of these turns have, one for each tenant. */
+typedef struct takt_subject {
+    takt_entry entry;
+    const void *key[2];                 /* the turns, and the inner ledger */
+    int queues;                         /* that have had tenants of it */
+    takt_link in_turn[TAKT_PRIORITIES]; /* takt_turn.of_subject, in the order of their rounds */
+} takt_subject;
 
 /* Whether the queue's waiters have to wait here for their turn in the line. */
 static inline bool takt_turns_hold_up(const takt_queue *queue)
@@ -54,8 +65,24 @@ bool takt_turns_join(takt_scheduler *scheduler, const char *id, size_t size, tak
                      const char *tenant);
 void takt_turns_leave(takt_scheduler *scheduler, takt_queue *queue);
 
-/* The queue's claims state its waiters no longer. */
+/* The queue, which has joined, is kept for a tenant of its innermost limit and key.  False: no
+ * memory. */
+bool takt_turns_join_subject(takt_scheduler *scheduler, takt_queue *queue);
+
+/* A queue that is not in turn comes into turn with that priority, as the last one of its round. */
+void takt_turns_enter(takt_turn *turn, int priority);
+
+/* It is in turn no longer. */
+void takt_turns_take_out(takt_turn *turn);
+
+/* The claims of a queue in turn state its waiters, or do so no longer. */
+void takt_turns_stand(takt_turn *turn);
 void takt_turns_step_back(takt_turn *turn);
+
+/* The first one of those in turn with that priority, or of those of them that do not stand in line;
+ * NULL: there is none. */
+takt_turn *takt_turns_first(const takt_turns *turns, int priority);
+takt_turn *takt_turns_first_held_up(const takt_turns *turns, int priority);
 
 /* The queue of a named tenant or of nested work after `before`; the first one if that is no such
  * queue.  NULL: no more. */

@@ -149,6 +149,7 @@ static takt_shadow_waiter *new_waiter(takt_shadows *shadows, const takt_queue *q
     return shadow_waiter;
 }
 
+/* Work that has no shadow waiter counts at all limits in shadow. */
 static void count_unmeasured(takt_shadows *shadows, const takt_queue *queue)
 {
     takt_shadow_waiter nobody;
@@ -285,6 +286,13 @@ const takt_queue *takt_shadow_queue(const takt_permit *permit)
     const takt_shadow_waiter *shadow_waiter = takt_shadow_waiter_of(&permit->shadow_ref);
 
     return shadow_waiter && waits(shadow_waiter) ? shadow_waiter->permit.queue : NULL;
+}
+
+bool takt_shadow_is_nested(const takt_permit *permit)
+{
+    const takt_shadow_waiter *shadow_waiter = takt_shadow_waiter_of(&permit->shadow_ref);
+
+    return !shadow_waiter || shadow_waiter->stats_count != 1;
 }
 
 static bool is_of(const takt_queue *queue, const char *limit)

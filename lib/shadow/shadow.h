@@ -67,6 +67,10 @@ void takt_shadow_try_end(takt_shadows *shadows, takt_permit *permit, bool begins
 /* A try at a shadow limit has ended with that status. */
 void takt_shadow_tried(takt_shadows *shadows, const char *limit, int status);
 
+/* Whether one decision gives its shadow waiter the slots of all its limits; true if that is not
+ * known any longer. */
+bool takt_shadow_is_nested(const takt_permit *permit);
+
 /* Whether the limit of that name is one that a permit's shadow waiter has its last slot of, or will
  * have. */
 bool takt_shadow_covers(const takt_permit *permit, const char *limit);

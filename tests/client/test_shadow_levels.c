@@ -240,6 +240,44 @@ EACH_STORE(what_work_has_used_waits_for_the_slot)
     end(*kind);
 }
 
+static const takt_store_kind *kind_of_store;
+static int settled;
+
+static void count_settled(takt_store *store, takt_store_call *call)
+{
+    settled += call->op == TAKT_OP_SETTLE;
+    kind_of_store->submit(store, call);
+}
+
+/* The vendor does not count images. */
+EACH_STORE(a_level_of_which_work_has_used_what_it_took_is_not_asked)
+{
+    const takt_amount used[] = {{"images", 1}};
+    takt_request request = TAKT_REQUEST("call");
+    takt_store_kind spy;
+
+    request.amounts[0] = (takt_amount){"input", 700};
+    request.amounts[1] = (takt_amount){"output", 30};
+    request.amounts[2] = (takt_amount){"images", 4};
+    begin(*kind);
+    kind_of_store = client->store->kind;
+    spy = *kind_of_store;
+    spy.submit = count_settled;
+    client->store->kind = &spy;
+    for (int i = 0; i < 2; i++) {
+        cr_assert_eq(acquire(&jobs[i], request), 0);
+        run_until(i + 1);
+        if (i > 0)
+            until_granted("call", i + 1);
+        cr_expect_eq(takt_settle(&jobs[i].permit, &request, used, 1), 0);
+        until_granted("call", i + 1);
+        until_both_left("call", 200 - (i + 1) * 30, 90 - (i + 1));
+        cr_expect_eq(settled, i + 1, "%d", settled);
+    }
+    client->store->kind = kind_of_store;
+    end(*kind);
+}
+
 EACH_STORE(permits_of_levels_in_shadow_are_held_as_long_as_the_work_runs)
 {
     begin(*kind);

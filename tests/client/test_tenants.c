@@ -19,7 +19,7 @@
 /* Shares are those of a worker that is not stopped for longer than its lookahead. */
 #define CALM_WEIGHTS "  - {name: mail, rules: [{rate: 1000/s}], lookahead: 60ms" FAIR WEIGHTS "}\n"
 
-static takt_policy *next[2];
+static takt_policy *next[4];
 static int next_count;
 
 static takt_policy *parse(const char *limits)
@@ -375,6 +375,97 @@ Test(tenants, names_are_hashed_with_the_keys)
     cr_expect_eq(queue->turn->weight, 5, "until the next acquire");
     run_until(2);
     release(jobs, 1);
+    end();
+}
+
+static char payers[2][TAKT_TENANT_SIZE_MAX + 1]; /* at `all`, at `mail` */
+
+static void note_payers(takt_store *store, takt_store_call *call)
+{
+    if (call->op == TAKT_OP_SETTLE)
+        strcpy(payers[strcmp(call->limit->name, "mail") == 0], call->tenant);
+    kind->submit(store, call);
+}
+
+static void expect_payers(const char *of_all, const char *of_mail)
+{
+    cr_expect_str_eq(payers[0], of_all);
+    cr_expect_str_eq(payers[1], of_mail);
+}
+
+/* A name has another hash in each limit.  A level has the tenant that it was asked for: one
+ * decision names that of the outermost limit to all, and a try each level's own. */
+Test(tenants, of_levels_in_shadow_pay_under_the_names_that_were_asked_for)
+{
+    static takt_permit tried;
+    static seen jobs[1];
+    char hashes[2][TAKT_KEY_HASH_SIZE];
+    takt_request request = TAKT_REQUEST("mail");
+    takt_amount used = {NULL, 25};
+    takt_key_secret secret;
+    takt_store_kind spy;
+    takt_call call = {0};
+
+    begin("  - {name: all, rules: [{rate: 1000/s}]" FAIR ", key_hash: true, mode: shadow}\n"
+          "  - {name: mail, rules: [{rate: 1000/s}]" FAIR ", key_hash: true, mode: shadow, within: "
+          "all}\n");
+    cr_assert_eq(takt_key_secret_find(&secret, "0123456789abcdef", NULL), 0);
+    cr_assert_eq(takt_key_hash(&secret, "all", "acme", hashes[0]), 0);
+    cr_assert_eq(takt_key_hash(&secret, "mail", "acme", hashes[1]), 0);
+    kind = client->store->kind;
+    spy = *kind;
+    spy.submit = note_payers;
+    client->store->kind = &spy;
+    request.tenant = "acme";
+    run_call(takt_try_acquire(client, &call, &tried, &request, note_call));
+    cr_assert_eq(last.status, 0);
+    cr_assert_eq(takt_settle(&tried, &request, &used, 1), 0);
+    expect_payers(hashes[0], hashes[1]);
+    cr_assert_eq(acquire(&jobs[0], request), 0);
+    run_until(1);
+    cr_assert_eq(takt_settle(&jobs[0].permit, &request, &used, 1), 0);
+    expect_payers(hashes[0], hashes[0]);
+    takt_release(&tried);
+    takt_release(&jobs[0].permit);
+    client->store->kind = kind;
+    end();
+}
+
+/* Work that runs holds its permits of both levels, whichever of these has `fair` since; also if its
+ * queue is the one of the new work. */
+Test(tenants, a_policy_that_gives_or_takes_fair_loses_no_permits)
+{
+    static const char *const fair[][2] = {{"", ""}, {"", FAIR}, {FAIR, FAIR}, {FAIR, ""}, {"", ""}};
+    static seen jobs[10];
+    takt_call call = {0};
+    char text[300];
+
+    for (int i = 0; i < 5; i++) {
+        snprintf(text, sizeof text,
+                 "  - {name: hall, concurrency: 20%s}\n"
+                 "  - {name: door, concurrency: 20, within: hall%s}\n",
+                 fair[i][0], fair[i][1]);
+        if (i == 0)
+            begin(text);
+        else
+            reload(text);
+        acquire_for(&jobs[2 * i], 1, "door", NULL);
+        acquire_for(&jobs[2 * i + 1], 1, "door", "acme");
+        run_until(2 * i + 2);
+        for (int j = 0; j < 2 * i + 2; j++)
+            cr_expect(takt_is_held(&jobs[j].permit), "%d with policy %d", j, i);
+        run_call(takt_peek(client, &call, "door", NULL, note_call));
+        cr_expect_eq(last.standing.held, 2 * i + 2, "%d", (int)last.standing.held);
+        run_call(takt_peek(client, &call, "hall", NULL, note_call));
+        cr_expect_eq(last.standing.held, 2 * i + 2, "%d", (int)last.standing.held);
+    }
+    release(jobs, 10);
+    do
+        run_call(takt_peek(client, &call, "hall", NULL, note_call));
+    while (last.standing.held > 0);
+    run_call(takt_peek(client, &call, "door", NULL, note_call));
+    cr_expect_eq(last.standing.held, 0);
+    cr_expect_eq(events_seen & 1 << TAKT_EVENT_PERMIT_LOST, 0);
     end();
 }
 

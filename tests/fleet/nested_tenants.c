@@ -466,14 +466,18 @@ static void check_gaps(const char *what)
 
 /* Each lookahead has about one token on each level.  No place waits in one line for a place that
  * waits for it in another one. */
-static void slow_lines(bool both, bool three, int tenants, int64_t delay_us, uint64_t seed)
+static void slow_lines(takt_inside inside, bool three, int tenants, int64_t delay_us, uint64_t seed)
 {
-    open_fleet(2, three ? 3 : 2, three ? 1000 : 3, both, delay_us, seed);
+    static const char *const whats[][2] = {{"a slow outermost level", "three slow levels"},
+                                           {"two slow levels", "three slow levels"},
+                                           {"a slow innermost level", "three slow levels inside"}};
+
+    open_fleet(2, three ? 3 : 2, three ? 1000 : 3, inside == TAKT_INSIDE_ALIKE, delay_us, seed);
     if (three)
         set_limit(&between, "team", 2);
     if (three)
         inner.within = &between;
-    if (!both) {
+    if (inside == TAKT_INSIDE_NONE) {
         inner.fair = TAKT_FAIR_WORKER;
         outer.fair = TAKT_FAIR_TENANT;
     }
@@ -490,16 +494,20 @@ static void slow_lines(bool both, bool three, int tenants, int64_t delay_us, uin
         }
     takt_fleet_run(&fleet, BEGIN_US + 60 * SECOND_US);
     check_rules();
-    check_gaps(three ? "three slow levels" : both ? "two slow levels" : "a slow outermost level");
+    check_gaps(whats[inside][three]);
+    for (int i = 0; i < group_count; i++)
+        if (groups[i].all == 0)
+            fail(4, whats[inside][three], groups[i].tenant, 0, 1);
     close_fleet();
 }
 
 static void slow_levels(int64_t delay_us, uint64_t seed)
 {
     for (int tenants = 2; tenants <= 5; tenants++) {
-        slow_lines(true, false, tenants, delay_us, seed);
-        slow_lines(false, false, tenants, delay_us, seed);
-        slow_lines(false, true, tenants, delay_us, seed);
+        slow_lines(TAKT_INSIDE_ALIKE, false, tenants, delay_us, seed);
+        slow_lines(TAKT_INSIDE_NONE, false, tenants, delay_us, seed);
+        slow_lines(TAKT_INSIDE_NONE, true, tenants, delay_us, seed);
+        slow_lines(TAKT_INSIDE_WITHIN, true, tenants, delay_us, seed);
     }
 }
 

@@ -40,6 +40,7 @@ struct stand_in {
     bool frozen; /* reads nothing */
     bool holds;  /* keeps what it has to send, until stand_in_send_held */
     int limits;  /* that programs have stated */
+    int wants;   /* statements of what they want */
     int closed;
 };
 
@@ -114,6 +115,7 @@ static void stand_in_do(stand_in_connection *connection, const takt_reply *comma
         return;
     }
     connection->agent->limits += strcmp(words[1], "LIMIT") == 0;
+    connection->agent->wants += strcmp(words[1], "WANT") == 0;
     if (takt_relay_command(connection->relay, command->count, words, sizes, &error) == 0)
         return;
     snprintf(text, sizeof text, "-ERR %s\r\n", error.text);

@@ -76,6 +76,13 @@ static const takt_queue *team_at_agent(void)
     return takt_registry_named(&agent.client->scheduler, team_name, sizeof team_name - 1);
 }
 
+static void block(const char *limit)
+{
+    takt_call call = {0};
+
+    finish(takt_block(clients[0], &call, limit, NULL, INT64_C(3600000000), NULL, take_answer));
+}
+
 /* ---- units ----------------------------------------------------------------------------------- */
 
 EACH_STORE(each_level_takes_the_amounts_of_its_own_units)
@@ -169,6 +176,62 @@ IN_MEMORY(newer_limits_of_the_agent_apply_unless_they_count_a_unit_in_the_place_
     end(MEMORY);
 }
 
+static void wait_for_burst(int64_t burst)
+{
+    while (!team_at_agent() || team_at_agent()->limit->numbers.rules[0].burst != burst)
+        uv_run(&loop, UV_RUN_ONCE);
+}
+
+/* A policy no longer counts the images that a waiter has stated.  The one after it counts another
+ * unit in their place, and then one that counts them again. */
+IN_MEMORY(amounts_stay_those_of_their_units_with_one_policy_after_another)
+{
+    static const char *const policies[] = {
+        "revision: 2\n"
+        "limits:\n"
+        "  - {name: team, rules: [{rate: 1/h, burst: 1000, counts: output}], within: model}\n"
+        "  - name: model\n"
+        "    rules:\n"
+        "      - {rate: 1/h, burst: 9000, counts: input}\n"
+        "      - {rate: 1/h, burst: 2000, counts: output}\n",
+        "revision: 3\n"
+        "limits:\n"
+        "  - {name: team, rules: [{rate: 1/h, burst: 1000, counts: output}], within: model}\n"
+        "  - name: model\n"
+        "    rules:\n"
+        "      - {rate: 1/h, burst: 8000, counts: input}\n"
+        "      - {rate: 1/h, burst: 2000, counts: output}\n"
+        "      - {rate: 1/h, burst: 50, counts: video}\n",
+        "revision: 4\n"
+        "limits:\n"
+        "  - name: team\n"
+        "    rules:\n"
+        "      - {rate: 1/h, burst: 1000, counts: output}\n"
+        "      - {rate: 1/h, burst: 90, counts: images}\n"
+        "    within: model\n"
+        "  - name: model\n"
+        "    rules:\n"
+        "      - {rate: 1/h, burst: 7000, counts: input}\n"
+        "      - {rate: 1/h, burst: 2000, counts: output}\n"};
+    takt_policy *last;
+    takt_error error;
+
+    begin_with(MEMORY, text);
+    agent_policy = parse(policies[0]);
+    cr_assert_eq(takt_reload(agent.client, agent_policy, &error), 0, "%s", error.text);
+    block("model");
+    ask_amounts(0, 10, 10, 90, &jobs[0]);
+    wait_for_burst(9000);
+    next_policy = parse(policies[1]);
+    cr_assert_eq(takt_reload(agent.client, next_policy, &error), 0, "%s", error.text);
+    cr_expect_eq(team_at_agent()->limit->numbers.rules[0].burst, 9000);
+    last = parse(policies[2]);
+    cr_assert_eq(takt_reload(agent.client, last, &error), 0, "%s", error.text);
+    cr_expect_eq(team_at_agent()->limit->numbers.rules[0].burst, 7000);
+    end(MEMORY);
+    takt_policy_free(last);
+}
+
 /* ---- when_full ------------------------------------------------------------------------------- */
 
 static const takt_queue *queue_of(const char *outer, const char *limit, const char *key)
@@ -187,13 +250,6 @@ static void wait_until_counted(const char *outer, const char *limit, const char 
     while (!(queue = queue_of(outer, limit, key)) || queue->waiters.total != count ||
            queue->waiters.counted != count)
         uv_run(&loop, UV_RUN_ONCE);
-}
-
-static void block(const char *limit)
-{
-    takt_call call = {0};
-
-    finish(takt_block(clients[0], &call, limit, NULL, INT64_C(3600000000), NULL, take_answer));
 }
 
 static void expect_full(const job *of)

@@ -664,6 +664,57 @@ Test(relay, a_tenant_pays_for_what_its_work_has_used)
     agent.client->store->kind = agent_kind;
 }
 
+/* Reports to all programs that a waiter of a ledger is refused. */
+static void report_refusal(const char *limit, const char *key, size_t key_size)
+{
+    static const char numbers[] = "0 0 0 0 0 0 0 1 0 0 0 ";
+    const char *words[] = {"report", limit, key, numbers, ""};
+    const size_t sizes[] = {6, strlen(limit), key_size, strlen(numbers), 0};
+    takt_resp_out out = {0};
+
+    cr_assert(takt_resp_command(&out, 5, words, sizes));
+    for (stand_in_connection *at = agent.connections; at; at = at->next)
+        stand_in_write(at, out.bytes, out.size);
+    free(out.bytes);
+}
+
+/* A program sends back what has come for a ledger of which it wants nothing.  No statement can name
+ * a ledger by a name that is too long or malformed, or one of limits that it has not stated: the
+ * agent would end the connection. */
+Test(relay, what_comes_for_no_ledger_is_not_sent_back)
+{
+    static const struct {
+        const char *limit, *key;
+        size_t size;
+    } cases[] = {{"free", "k\0\0free", 7},
+                 {"free", "k\0\0nowhere\0x", 12},
+                 {"nowhere", "k", 1},
+                 {"a-name-that-is-longer-than-the-name-of-any-limit-can-be-in-a-policy", "k", 1},
+                 {"free", "k", 1}}; /* this one is */
+    static job first, held, waiting, next;
+    int wants;
+
+    ask(0, "free", NULL, &first); /* it has stated the limit */
+    wait_for(&first);
+    ask(0, "outer", NULL, &held);
+    wait_for(&held);
+    ask(0, "outer", NULL, &waiting); /* so that it reads what comes */
+    for (int turn = 0; turn < 50; turn++)
+        uv_run(&loop, UV_RUN_NOWAIT);
+    wants = agent.wants;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        report_refusal(cases[i].limit, cases[i].key, cases[i].size);
+    while (agent.wants == wants)
+        uv_run(&loop, UV_RUN_ONCE);
+    ask(0, "free", "other", &next);
+    wait_for(&next);
+    cr_expect_eq(next.status, 0);
+    cr_expect_leq(agent.wants, wants + 3, "%d: that, the work and its end", agent.wants - wants);
+    cr_expect_eq(events[0], 0, "%x", events[0]);
+    takt_release(&waiting.permit);
+    takt_release(&held.permit);
+}
+
 /* Without it this waiter would fail at its deadline. */
 Test(relay, a_report_says_when_the_next_slot_is)
 {

@@ -305,6 +305,7 @@ static takt_chain numbered(void)
 
     chain.numbered = true;
     cr_assert(takt_unit_map_read(&chain.maps[0], "1123"));
+    takt_chain_state(&chain);
     return chain;
 }
 
@@ -329,16 +330,17 @@ Test(nest, limits_of_an_agent_count_no_unit_in_the_place_of_another_one)
 {
     takt_chain chain = numbered();
     takt_limit newer = server, inner = domain;
-    const takt_limit *limits[] = {&inner, &newer};
 
-    cr_expect(takt_chain_follows(&chain, limits));
+    chain.limits[0] = &inner;
+    chain.limits[1] = &newer;
+    cr_expect(takt_chain_follows(&chain));
     count_units(&newer, "tokens", "images");
-    cr_expect_not(takt_chain_follows(&chain, limits), "the domain's unit has that place");
+    cr_expect_not(takt_chain_follows(&chain), "the domain's unit has that place");
     newer.numbers.rules[1].unit = TAKT_UNIT_MORE + 1;
-    cr_expect(takt_chain_follows(&chain, limits), "a request takes 1 of it");
-    limits[1] = &server;
+    cr_expect(takt_chain_follows(&chain), "a request takes 1 of it");
+    chain.limits[1] = &server;
     count_units(&inner, "images", "tokens");
-    cr_expect_not(takt_chain_follows(&chain, limits), "and its first one has it");
+    cr_expect_not(takt_chain_follows(&chain), "and its first one has it");
 }
 
 static const takt_limit *newer_server, *newer_domain;
@@ -544,7 +546,7 @@ Test(nest, a_limit_between_has_tenants_only_with_the_outermost)
 /* Ten tenants of one key, and one of another, which comes last: it is the second in turn. */
 Test(nest, subjects_take_turns_before_their_tenants)
 {
-    const takt_link *order;
+    const takt_link *standing;
     char name[8];
 
     domain.fair = TAKT_FAIR_TENANT;
@@ -555,8 +557,40 @@ Test(nest, subjects_take_turns_before_their_tenants)
     run(0);
     takt_queue *other = add_inside("b", "t0");
     run(0);
-    order = &other->turn->of->order[5];
-    cr_expect_eq(TAKT_HOLDER(order->next->next, takt_turn, link)->queue, other);
+    standing = &other->turn->of->standing[5];
+    cr_expect_eq(TAKT_HOLDER(standing->next->next, takt_turn, link)->queue, other);
+}
+
+/* A subject may have thousands of tenants: for its next round nothing looks through those of all of
+ * them, as for the one that seems to be last. */
+Test(nest, a_subject_has_its_last_round_at_hand)
+{
+    takt_queue *other;
+    char name[8];
+
+    domain.fair = TAKT_FAIR_TENANT;
+    for (int i = 0; i < 40; i++) {
+        snprintf(name, sizeof name, "t%d", i);
+        add_inside("a", name);
+    }
+    run(0);
+    cr_expect_eq(queues[39]->turn->round, queues[0]->turn->round + 39);
+    queues[3]->turn->round += 1000;
+    run(0);
+    other = add_inside("a", "late");
+    run(0);
+    cr_expect_eq(other->turn->round, queues[39]->turn->round + 1);
+    queues[3]->turn->round -= 1000;
+    other = add_inside("b", "t0");
+    run(0);
+    cr_expect_eq(other->turn->round, queues[0]->turn->round, "another subject");
+    cr_expect_not(other->turn->stands);
+    for (int i = 0; i < 2; i++) { /* two places: the next one in turn comes, then t32 */
+        takt_waiter_leave(&s, &permits[i][0], 0);
+        run(0);
+        cr_expect(i == 0 ? other->turn->stands : queues[32]->turn->stands);
+        cr_expect_eq(queues[33]->turn->stands, false);
+    }
 }
 
 /* All queues of a ledger: the work of the server alone, and nested work. */

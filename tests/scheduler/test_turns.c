@@ -70,16 +70,47 @@ Test(turns, who_steps_back_stands_no_more)
     takt_queue *a = queue_of("a", "k");
     takt_turns *all = a->turn->of;
 
-    a->turn->stands = true;
-    a->turn->priority = 3;
-    all->standing[3] = all->standing_count = 1;
+    takt_turns_enter(a->turn, 3);
+    takt_turns_stand(a->turn);
     cr_assert(!takt_turns_hold_up(a));
     takt_turns_step_back(a->turn);
     cr_assert(takt_turns_hold_up(a));
-    cr_assert_eq(all->standing[3], 0);
+    cr_assert_eq(takt_turns_first_held_up(all, 3), a->turn);
     cr_assert_eq(all->standing_count, 0);
     takt_turns_step_back(a->turn);
     cr_assert_eq(all->standing_count, 0, "once");
+}
+
+/* Whether they stand in line or not. */
+Test(turns, are_ordered_by_round_then_by_who_came_first)
+{
+    static const char *const tenants[] = {"a", "b", "c", "d"};
+    static const int64_t rounds[] = {2, 1, 2, 1};
+    takt_turn *turns[4];
+    const takt_turns *all;
+
+    for (int i = 0; i < 4; i++) {
+        turns[i] = queue_of(tenants[i], "k")->turn;
+        turns[i]->round = rounds[i];
+        takt_turns_enter(turns[i], 3);
+    }
+    all = turns[0]->of;
+    cr_expect_null(takt_turns_first(all, 4));
+    cr_expect_eq(takt_turns_first(all, 3), turns[1]);
+    for (int i = 3; i >= 0; i--)
+        takt_turns_stand(turns[i]);
+    cr_expect_null(takt_turns_first_held_up(all, 3));
+    for (int i = 0; i < 4; i++) { /* b, d, a, c; those before have gone */
+        static const int order[] = {1, 3, 0, 2};
+        takt_turn *first = takt_turns_first(all, 3);
+        cr_expect_eq(first, turns[order[i]]);
+        if (i == 1) {
+            takt_turns_step_back(first);
+            cr_expect_eq(takt_turns_first(all, 3), first, "it keeps its turn");
+        }
+        takt_turns_take_out(first);
+    }
+    cr_expect_null(takt_turns_first(all, 3));
 }
 
 Test(turns, queues_of_which_the_ledger_has_waiters_are_counted_once)

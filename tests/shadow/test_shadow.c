@@ -352,6 +352,19 @@ Test(shadow, a_ghost_of_one_decision_counts_at_all_its_limits)
     cr_assert_eq(told_outer().refused_late, 1);
 }
 
+/* There may be no more shadow waiters. */
+Test(shadow, what_is_not_measured_counts_at_each_limit)
+{
+    static takt_permit permit;
+
+    nest_queues();
+    for (int64_t i = 0; i < TAKT_SHADOW_WAITERS_MAX + 7; i++)
+        start(&permit, 0);
+    cr_assert_eq(told().unmeasured, 7);
+    cr_assert_eq(told_outer().unmeasured, 7);
+    cr_assert_eq(told_outer().acquires, TAKT_SHADOW_WAITERS_MAX + 7);
+}
+
 Test(shadow, closing_before_the_callback)
 {
     takt_permit *permit = enter(1, ALWAYS);
