@@ -1,11 +1,11 @@
 /*
  * accounts.c: what a server does for a limit of many accounts inside one of all.
  *
- *     accounts [WORKERS [ACCOUNTS [SHARED [SECONDS]]]]
+ *     accounts [WORKERS [ACCOUNTS [SHARED [SECONDS [RATE [alone]]]]]]
  *
- * Each account has 5/s inside 100/s, and four waiters at all times on each of SHARED workers.  With
- * SHARED 0 as many waiters as with 1 ask for the limit of all alone: that is what levels are
- * compared with.
+ * Each account has RATE a second (5) inside 100/s, and four waiters at all times on each of SHARED
+ * workers.  Levels are compared with two workloads.  With SHARED 0 as many waiters as with 1 ask
+ * for the limit of all alone.  With `alone` the accounts have no limit of all.
  * After two seconds to settle it counts for SECONDS: starts, calls of scripts, and the processor
  * time of the server.
  */
@@ -24,12 +24,13 @@
 #define SETTLE_MS 2000
 #define POLICY                                                                                     \
     "limits:\n"                                                                                    \
-    "  - {name: account, rules: [{rate: 5/s}], within: all}\n"                                     \
+    "  - {name: account, rules: [{rate: %d/s}]%s}\n"                                               \
     "  - {name: all, rules: [{rate: 100/s}]}\n"
 
 static struct {
-    int workers, accounts, shared, seconds;
-} plan = {8, 100, 1, 20};
+    int workers, accounts, shared, seconds, rate;
+    bool alone;
+} plan = {8, 100, 1, 20, 5, false};
 
 /* What the children tell. */
 static struct told {
@@ -131,24 +132,33 @@ static void count_at_server(int index, void *data)
     for (int i = 0; i < plan.workers; i++)
         starts += told[i].starts;
     printf("{\"bench\":\"accounts\",\"workers\":%d,\"accounts\":%d,\"workers_of_each\":%d,"
-           "\"starts_per_s\":%.1f,\"calls_per_start\":%.2f,\"server_cores\":%.3f}\n",
-           plan.workers, plan.accounts, plan.shared, (double)starts / plan.seconds,
-           (double)calls / (double)starts, (double)cpu_ns / 1e9 / plan.seconds);
+           "\"rate_of_each\":%d,\"alone\":%s,\"starts_per_s\":%.1f,\"calls_per_start\":%.2f,"
+           "\"server_cores\":%.3f}\n",
+           plan.workers, plan.accounts, plan.shared, plan.rate, plan.alone ? "true" : "false",
+           (double)starts / plan.seconds, (double)calls / (double)starts,
+           (double)cpu_ns / 1e9 / plan.seconds);
     fflush(stdout);
 }
 
 int main(int argc, char **argv)
 {
     takt_policy *policy;
+    char text[256];
 
     plan.workers = argc > 1 ? atoi(argv[1]) : plan.workers;
     plan.accounts = argc > 2 ? atoi(argv[2]) : plan.accounts;
     plan.shared = argc > 3 ? atoi(argv[3]) : plan.shared;
     plan.seconds = argc > 4 ? atoi(argv[4]) : plan.seconds;
-    if (plan.workers <= 0 || plan.accounts <= 0 || plan.shared < 0 || plan.seconds <= 0)
-        return fputs("usage: accounts [WORKERS [ACCOUNTS [SHARED [SECONDS]]]]\n", stderr), 64;
+    plan.rate = argc > 5 ? atoi(argv[5]) : plan.rate;
+    plan.alone = argc > 6 && strcmp(argv[6], "alone") == 0;
+    if (plan.workers <= 0 || plan.accounts <= 0 || plan.shared < 0 || plan.seconds <= 0 ||
+        plan.rate <= 0 || argc > 6 + plan.alone)
+        return fputs("usage: accounts [WORKERS [ACCOUNTS [SHARED [SECONDS [RATE [alone]]]]]]\n",
+                     stderr),
+               64;
+    snprintf(text, sizeof text, POLICY, plan.rate, plan.alone ? "" : ", within: all");
     told = bench_shared((uint64_t)plan.workers * sizeof *told);
-    bench_must(takt_policy_parse(&policy, "accounts", POLICY, strlen(POLICY), NULL),
+    bench_must(takt_policy_parse(&policy, "accounts", text, strlen(text), NULL),
                "takt_policy_parse");
     bench_server();
     bench_fork(plan.workers + 1, count_at_server, policy);

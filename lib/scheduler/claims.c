@@ -13,6 +13,8 @@
 #include "scheduler/turns.h"
 #include "scheduler/waiter.h"
 
+#define SLOTS_ENOUGH 8 /* in a lookahead: only_slot_after */
+
 /* ---- reasons to claim ------------------------------------------------------------------------ */
 
 void takt_claims_nudge(takt_scheduler *scheduler, takt_queue *queue)
@@ -117,22 +119,50 @@ static int64_t next_turn_at(const takt_queue *queue)
     return takt_min(at_us, queue->claims.sent_at_us + TAKT_KEEPALIVE_US);
 }
 
+/* Whether its queues are subjects alone, which have equal turns. */
+static bool has_equal_turns(const takt_queue *queue)
+{
+    return queue->nest && queue->limit->fair == TAKT_FAIR_WORKER &&
+           queue->nest->inside != TAKT_INSIDE_WITHIN;
+}
+
+/*
+ * How long after the time of its claim the only slot of a queue's turn is due, at least; 0: that is
+ * not known.  If the claim is in vain, others of the fleet have to use the slot in the rest of that
+ * time.  So the rules must give enough slots that some of them come, and no level between must hold
+ * these up.
+ */
+static int64_t only_slot_after(const takt_queue *queue)
+{
+    const takt_numbers *numbers = queue->numbers;
+    int64_t lookahead_us = numbers->lookahead_us;
+
+    if (!queue->awarded.by_one || !has_equal_turns(queue) || queue->nest->count > 1 ||
+        takt_numbers_throughput(numbers, NULL, lookahead_us).of[TAKT_UNIT_TOKENS] < SLOTS_ENOUGH)
+        return 0;
+    return takt_min(lookahead_us, queue->nest->inner[0].limit->numbers.lookahead_us);
+}
+
 /*
  * How long after its time a queue of nested work may claim, so that others of this worker come into
  * turn and their claims go together.  The first slot of its turn is due half a lookahead after that
- * time, or later; half of that is left for the trip, and more if both of the last ones took longer:
- * many claims at once take long at a server, and each of them alone does not.  If it was told to
- * claim soon, its slot may be nearer.
+ * time, or later, and the only slot of a turn a whole one.  A part of that is left for the trip,
+ * and more if both of the last ones took longer: many claims at once take long at a server, and
+ * each of them alone does not.  If it was told to claim soon, its slot may be nearer.
  */
 static int64_t patience(const takt_queue *queue)
 {
     int64_t told_us = queue->awarded.again_at_us - queue->awarded.at_us;
     int64_t half_us = queue->numbers->lookahead_us / 2;
-    int64_t most_us = takt_min(half_us / 2, half_us - queue->awarded.shorter_trip_us);
+    int64_t whole_us, due_us, most_us;
 
     if (!queue->nest || queue->turn->of->standing_count == 1)
         return 0;
-    return takt_max(takt_min(most_us, told_us), 0);
+    whole_us = only_slot_after(queue);
+    due_us = takt_max(half_us, whole_us);
+    most_us = takt_max(half_us / 2, whole_us - whole_us / 5);
+    return takt_max(takt_min(takt_min(most_us, due_us - queue->awarded.shorter_trip_us), told_us),
+                    0);
 }
 
 /* When a queue claims for waiters that stand in line: once its time has come, with another queue of
@@ -284,6 +314,33 @@ static void state(takt_scheduler *scheduler, takt_queue *queue, takt_claim *clai
     claim->waiting = claim->newcomers = claim->weight = claim->want_count = 0;
 }
 
+/* Whether the queue gives its place in line to another one of its worker once it was served. */
+static bool leaves_after_turn(const takt_queue *queue)
+{
+    return has_equal_turns(queue) && !takt_queue_has_bound(queue) &&
+           !takt_queue_has_permits(queue) && takt_order_is_waited_for(queue);
+}
+
+/* The claim states as many waiters as a turn may have, so that the place is gone when these are
+ * served, and needs no claim to leave.  All queues in line are of different subjects, so a turn has
+ * a part of what a lookahead has, or what the rules give at once. */
+static void want_turn(const takt_queue *queue, takt_claim *claim)
+{
+    const takt_numbers *numbers = queue->numbers;
+    int64_t tokens = takt_max(
+        takt_numbers_capacity(numbers, TAKT_UNIT_TOKENS, NULL),
+        takt_numbers_throughput(numbers, NULL, numbers->lookahead_us).of[TAKT_UNIT_TOKENS]);
+    int64_t left = takt_ceil_div(tokens, queue->turn->of->standing_count);
+
+    claim->waiting = takt_min(claim->waiting, left);
+    for (int i = 0; i < claim->want_count; i++) {
+        claim->wants[i].count = takt_min(claim->wants[i].count, left);
+        left -= claim->wants[i].count;
+        if (left == 0)
+            claim->want_count = i + 1;
+    }
+}
+
 takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_claim *claim)
 {
     takt_queue *queue;
@@ -302,6 +359,8 @@ takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_cla
     if (!takt_turns_hold_up(queue)) {
         claim->newcomers = takt_queue_mark_stated(queue);
         takt_queue_wants(queue, told_until(queue, now_us), now_us - store_us, claim);
+        if (leaves_after_turn(queue))
+            want_turn(queue, claim);
     }
     claim->in_line = queue->awarded.in_line != 0;
     claim->uncontended = queue->awarded.uncontended &&

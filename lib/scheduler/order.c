@@ -159,6 +159,14 @@ void takt_order_claims(takt_scheduler *scheduler, const takt_queue *queue, int64
             takt_registry_touch(scheduler, turn_of(at)->queue);
 }
 
+bool takt_order_is_waited_for(const takt_queue *queue)
+{
+    for (int i = 0; i < TAKT_PRIORITIES; i++)
+        if (first_that(queue->turn->of, i, false))
+            return true;
+    return false;
+}
+
 bool takt_order_is_first(const takt_queue *queue)
 {
     return first_in_turn(queue->turn->of) == queue->turn;

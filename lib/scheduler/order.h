@@ -26,6 +26,9 @@ void takt_order_unpark(takt_scheduler *scheduler, takt_queue *queue);
 /* The queue was served: its next turn comes after those of its priority. */
 void takt_order_served(takt_scheduler *scheduler, takt_queue *queue);
 
+/* Whether other queues wait here for a place in line. */
+bool takt_order_is_waited_for(const takt_queue *queue);
+
 /* The queue claims now: others that are in line and in turn may claim with it. */
 void takt_order_claims(takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us);
 

@@ -97,6 +97,7 @@ typedef struct takt_awarded {
     unsigned in_line;         /* bits of the priorities with which we stand in line */
     int least_urgent;         /* priority of other workers' waiters; -1: they have none */
     bool uncontended;
+    bool by_one;   /* the last turn had one slot, and others of its waiters have none yet */
     bool left_few; /* fewer waiters without a slot than slots in hand, each for one token */
     /* Inner limits let no waiter of parked_priority or a less urgent one start soon: these are not
      * in turn before that, by the local clock (order.h).  0: it is not parked. */

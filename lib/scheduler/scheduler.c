@@ -250,7 +250,10 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     if (award->run_count > 0) {
         takt_order_served(scheduler, queue);
         queue->claims.in_vain = false;
+        queue->awarded.by_one = award->run_count == 1 && award->runs[0].count == 1;
     }
+    if (takt_queue_is_covered(queue) || takt_queue_has_permits(queue))
+        queue->awarded.by_one = false;
     queue->awarded.blocked_until_us = award->blocked_until_us;
     queue->awarded.waiting = award->waiting;
     queue->awarded.crowded = award->crowded;
