@@ -227,6 +227,7 @@ static void copy_talk(takt_policy_exchange *exchange, takt_policy_exchange *copy
 static void copy_standing(takt_store_call *call, const takt_store_call *copy)
 {
     call->standing = copy->standing;
+    call->level = copy->level;
     call->standing.tenants = call->tenants;
     if (copy->tenants && copy->status == 0)
         memcpy(call->tenants, copy->tenants,
