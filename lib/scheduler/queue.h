@@ -184,6 +184,7 @@ typedef struct takt_queue {
     int64_t weight;  /* processes that the waiters are for; 0: this one alone */
     int64_t coming;  /* permits that wait in other queues and may come here: waiter.c */
     int64_t gone_on; /* permits that have a slot of this limit and wait for outer ones: waiter.c */
+    int64_t tries;   /* under way, which refer to the queue */
     takt_slots in_hand;
     takt_holding holding;
     takt_unused unused;

@@ -126,6 +126,12 @@ struct takt_store_call {
     takt_link link; /* the store's, while it has the call */
 };
 
+/* The limit that the standing of an answered call is of. */
+static inline const takt_limit *takt_store_told_limit(const takt_store_call *call)
+{
+    return call->level > 0 ? call->inner[call->level - 1].limit : call->limit;
+}
+
 typedef struct takt_store_options {
     const char *name_space;
     int64_t timeout_us; /* a call that takes longer comes back with TAKT_E_STORE_TIMEOUT */
