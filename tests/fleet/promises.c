@@ -17,6 +17,7 @@
 #include "hosts.h"
 #include "nested.h"
 #include "nested_tenants.h"
+#include "nested_tries.h"
 #include "nested_units.h"
 #include "scenario.h"
 #include "seed.h"
@@ -32,6 +33,7 @@
 #define UNITS_EACH   10 /* and of units */
 #define LEVELS_EACH  5  /* and of units of nested limits */
 #define INSIDE_EACH  5  /* and of tenants of nested limits */
+#define TRIES_EACH   10 /* and of tries of nested limits */
 
 static uint64_t seed;
 
@@ -80,6 +82,8 @@ int main(int argc, char **argv)
             nested_units_run(seed);
         if (seed % INSIDE_EACH == 0)
             nested_tenants_run(seed);
+        if (seed % TRIES_EACH == 1)
+            nested_tries_run(seed);
     }
     if (argc == 1 && test_rounds(SEEDS) == SEEDS) {
         hosts_run_many();
