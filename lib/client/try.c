@@ -150,9 +150,9 @@ static void go_on_alone(takt_calling *calling)
 
     takt_scheduler_set_server(scheduler, queue, call->server);
     call->level = 0;
-    call->status = takt_loss_try_alone(
-        scheduler, queue, call->status, trying->path.costs[trying->at],
-        trying->path.more[trying->at], takt_timer_now(), &call->standing);
+    call->status =
+        takt_loss_try_alone(scheduler, queue, call->status, trying->path.costs[trying->at],
+                            trying->path.more[trying->at], takt_timer_now(), &call->standing);
     if (trying->at + 1 == trying->path.enforcing) /* it would have to give back */
         trying->permit->uncharged = call->status == 0;
 }
@@ -186,8 +186,8 @@ static void take(takt_calling *calling)
                      : NULL;
     }
     if (call->claim)
-        takt_claims_tried(&client->scheduler, queue, told ? &trying->award : NULL,
-                          calling->sent_us, permit);
+        takt_claims_tried(&client->scheduler, queue, told ? &trying->award : NULL, calling->sent_us,
+                          permit);
 }
 
 /* Limits in shadow let every try pass, with any answer. */

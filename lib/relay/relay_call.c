@@ -27,8 +27,8 @@ typedef struct relay_call {
     int64_t number;
     takt_calling *calling; /* of a ledger, also when it has just ended; NULL: it did not begin */
     takt_ticket *ticket;   /* TRY */
-    takt_desk *desk;     /* NULL: a policy, or the connection has ended */
-    char text[];         /* APPLY: the new policy */
+    takt_desk *desk;       /* NULL: a policy, or the connection has ended */
+    char text[];           /* APPLY: the new policy */
 } relay_call;
 
 void takt_relay_call_leave(takt_relay *relay)

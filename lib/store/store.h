@@ -85,8 +85,8 @@ struct takt_store_call {
      * change in one step, or none. */
     const takt_store_inner *inner;
     int inner_count;
-    /* CLAIM; TRY with permits or inner limits: what the client calls the queue that it is for, which
-     * is not idle meanwhile (scheduler/registry.h).  For on_news. */
+    /* CLAIM; TRY with permits or inner limits: what the client calls the queue that it is for,
+     * which is not idle meanwhile (scheduler/registry.h).  For on_news. */
     const char *queue;
     size_t queue_size;
     int64_t cost;                /* TRY, SETTLE */

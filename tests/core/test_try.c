@@ -294,12 +294,11 @@ Test(try, it_overtakes_nobody)
 
     for (int nested = 0; nested < 2; nested++) {
         set_up(1, 0, 0);
-        cr_assert(takt_ledger_try(nested ? &ledgers[0] : outermost, NOW, 1, TAKT_NO_MORE,
-                                  &retry_us));
+        cr_assert(
+            takt_ledger_try(nested ? &ledgers[0] : outermost, NOW, 1, TAKT_NO_MORE, &retry_us));
         stand(1, nested);
         cr_assert_eq(award.run_count, 0, "it waits");
-        cr_assert_not(
-            takt_ledger_try(outermost, NOW + SECOND, 1, TAKT_NO_MORE, &retry_us));
+        cr_assert_not(takt_ledger_try(outermost, NOW + SECOND, 1, TAKT_NO_MORE, &retry_us));
         cr_assert_eq(retry_us, NOW + 2 * SECOND, "its token is left to it");
         cr_assert_eq(told_level(), nested ? 0 : LEVELS - 1);
     }

@@ -123,7 +123,8 @@ static void check_rule(const takt_limit *limit, int64_t *slots, int count, const
     qsort(slots, (size_t)count, sizeof *slots, by_slot);
     for (int i = 0; i < count; i++)
         for (int j = i; j < count; j++)
-            if ((j - i + 1 - rule->burst) * rule->period_us > (slots[j] - slots[i] + 1) * rule->limit)
+            if ((j - i + 1 - rule->burst) * rule->period_us >
+                (slots[j] - slots[i] + 1) * rule->limit)
                 fail(1, "too much at once", who, j - i + 1, rule->burst);
 }
 

@@ -111,9 +111,9 @@ static bool add_names(takt_script_call *script_call, const char *name_space,
         "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14"};
     static const char *const inner_rests[TAKT_SCRIPT_CALL_INNER] = {"", ":held", ":log"};
     int count = call->inner_count > 0 || keys & TAKT_KEYS_LOG ? 5
-                : keys & TAKT_KEYS_HELD                 ? 4
-                : keys & TAKT_KEYS_LINE                 ? 3
-                                                        : 1;
+                : keys & TAKT_KEYS_HELD                       ? 4
+                : keys & TAKT_KEYS_LINE                       ? 3
+                                                              : 1;
     int all = count + TAKT_SCRIPT_CALL_INNER * call->inner_count, at = count;
 
     add(script_call, counts[all - 1], strlen(counts[all - 1]));

@@ -735,8 +735,10 @@ static void count_inner_tries(const agree_outcome *ran)
     count("tries with inner limits that can never succeed",
           refused && call->standing.retry_after_us == TAKT_NEVER);
     count("tries with inner limits where others wait", tries && has(ran->inner[0], ";w"));
-    count("tries of units that the levels number differently", taken && has_other_units(&ran->step));
-    count("tries with inner limits that wake others", tries && call->claim && award->wake_count > 0);
+    count("tries of units that the levels number differently",
+          taken && has_other_units(&ran->step));
+    count("tries with inner limits that wake others",
+          tries && call->claim && award->wake_count > 0);
 }
 
 static void count_inner(const agree_outcome *ran)

@@ -1,5 +1,5 @@
--- inner_line.lua: the places of a claim in the lines of its inner ledgers (core/inner_line.c), what its inner rules leave
--- to a place (core/inner.c), and which waiters leave (core/overflow.c). Its functions are a part of the table of
+-- inner_line.lua: the places of a claim in the lines of its inner ledgers (core/inner_line.c), what its inner rules
+-- leave to a place (core/inner.c), and which waiters leave (core/overflow.c). Its functions are a part of the table of
 -- inner.lua.
 --
 -- Work stands in these lines in the ledgers' texts, as in a line of tenants. A line in keys of its own is of workers
