@@ -152,6 +152,18 @@ void takt_fleet_call_inner(takt_fleet_worker *worker, int ledger, const takt_lim
     takt_sim_send(exchange, &limit->numbers);
 }
 
+void takt_fleet_try_nested(takt_fleet_worker *worker, int ledger, const takt_limit *limit,
+                           const char *key)
+{
+    takt_sim_exchange *exchange = takt_sim_worker_call(worker, ledger, TAKT_OP_TRY);
+
+    if (!exchange)
+        return;
+    takt_sim_inner_within(exchange, limit, key);
+    exchange->call.cost = 1;
+    takt_sim_send(exchange, &worker->limit->numbers);
+}
+
 void takt_fleet_settle(takt_fleet_worker *worker, int ledger, const takt_run *unused)
 {
     takt_sim_worker_settle(worker, ledger, &worker->limit->numbers, NULL, unused);

@@ -187,6 +187,10 @@ void takt_fleet_call(takt_fleet_worker *worker, int ledger, takt_op op, int64_t 
 void takt_fleet_call_inner(takt_fleet_worker *worker, int ledger, const takt_limit *limit,
                            const char *key, takt_op op, int64_t value);
 
+/* Tries once for a cost of 1 at the ledger and at that of an inner limit and key beside it. */
+void takt_fleet_try_nested(takt_fleet_worker *worker, int ledger, const takt_limit *limit,
+                           const char *key);
+
 /* Settles slots as unused, or work as that many tokens more expensive than its slot. */
 void takt_fleet_settle(takt_fleet_worker *worker, int ledger, const takt_run *unused);
 void takt_fleet_charge(takt_fleet_worker *worker, int ledger, int64_t tokens);

@@ -67,6 +67,15 @@ void takt_sim_inner_name(takt_sim_exchange *exchange, const takt_queue *queue)
     }
 }
 
+void takt_sim_inner_within(takt_sim_exchange *exchange, const takt_limit *limit, const char *key)
+{
+    strcpy(exchange->inner_keys[0], key);
+    exchange->inner[0] =
+        (takt_store_inner){limit, &limit->numbers, exchange->inner_keys[0], TAKT_UNIT_MAP_PLAIN};
+    exchange->call.inner = exchange->inner;
+    exchange->call.inner_count = 1;
+}
+
 void takt_sim_inner_aim(takt_sim_exchange *exchange, const takt_limit *limit, const char *key)
 {
     strcpy(exchange->inner_keys[0], key);

@@ -13,6 +13,9 @@ void takt_sim_inner_close(takt_fleet *fleet);
 /* Copies the inner limits of a queue into a claim. */
 void takt_sim_inner_name(takt_sim_exchange *exchange, const takt_queue *queue);
 
+/* The call is also to the ledger of that inner limit and key. */
+void takt_sim_inner_within(takt_sim_exchange *exchange, const takt_limit *limit, const char *key);
+
 /* The call is to the ledger of that inner limit and key, and not to the outermost one. */
 void takt_sim_inner_aim(takt_sim_exchange *exchange, const takt_limit *limit, const char *key);
 

@@ -302,8 +302,9 @@ struct takt_call {
  * it.
  *
  * With concurrency a client sends its tries for one limit and key one after the other: n tries take
- * n round trips.  With `within`, `standing` is that of the limit that refuses, else of the one with
- * the least remaining.  While the store is lost on_store_failure decides (docs/c-api.md, "Tries").
+ * n round trips.  With `within` one call takes from all limits or from none; `standing` is that of
+ * the limit that refuses for the longest time, else of the one with the least remaining.  While the
+ * store is lost on_store_failure decides (docs/c-api.md, "Tries").
  */
 TAKT_EXPORT int takt_try_acquire(takt_client *client, takt_call *call, takt_permit *permit,
                                  const takt_request *request, takt_call_cb callback);

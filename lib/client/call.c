@@ -65,7 +65,7 @@ void takt_call_name_units(takt_calling *calling)
     for (int i = 0; i < standing->rule_count * TAKT_UNITS; i++) {
         takt_rule_standing *rule = &standing->rules[i / TAKT_UNITS];
         takt_unit unit = (takt_unit)(i % TAKT_UNITS);
-        const char *name = takt_unit_name_in(calling->call.limit, unit);
+        const char *name = takt_unit_name_in(takt_store_told_limit(&calling->call), unit);
         if (name[0] && rule->unit == takt_unit_name(unit))
             rule->unit = name;
     }
@@ -113,7 +113,7 @@ takt_calling *takt_call_new(takt_client *client)
         calling = malloc(sizeof *calling);
     if (!calling)
         return NULL;
-    memset(calling, 0, offsetof(takt_calling, keys));
+    memset(calling, 0, offsetof(takt_calling, tenant));
     calling->call.done = answered;
     calling->client = client;
     client->calls.in_flight++;
@@ -124,7 +124,8 @@ int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owne
                     const takt_request *request, bool is_work, takt_call_cb callback)
 {
     takt_calling *made;
-    takt_levels levels = {.costs = {0}}; /* a call without work has none */
+    takt_levels levels;
+    takt_path path;
     int code;
 
     if (!client || (owner == NULL) != (callback == NULL))
@@ -138,20 +139,18 @@ int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owne
     code = takt_request_check(client->policy, NULL, &client->key_secret, request, &levels, NULL);
     if (code == 0 && is_work)
         code = takt_request_permit(request, &levels, NULL);
+    if (code == 0 && is_work)
+        code = takt_acquire_path(client, request, &levels, &path);
     if (code < 0)
         return code;
     made = takt_call_new(client);
     if (!made)
         return TAKT_E_NOMEM;
     made->owner = owner;
-    made->levels = levels;
-    for (int i = 0; i < levels.count; i++) {
-        takt_called_for *tenant = &made->tenants[i];
-        const char *name = takt_request_tenant(request, &levels, i, &tenant->weight);
-        tenant->given = name != NULL;
-        strcpy(tenant->name, name ? name : ""); /* the lengths were checked */
-        strcpy(made->keys[i], takt_request_key(request, &levels, i));
-    }
+    if (is_work)
+        made->trying.path = path;
+    else
+        takt_call_aim(made, levels.limits[0], takt_request_key(request, &levels, 0));
     made->detached = !owner;
     client->calls.detached += made->detached;
     if (owner) {
@@ -162,16 +161,11 @@ int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owne
     return 0;
 }
 
-void takt_call_aim(takt_calling *calling, int level)
+void takt_call_aim(takt_calling *calling, const takt_limit *limit, const char *key)
 {
-    const takt_limit *limit = calling->levels.limits[level];
-
-    calling->level = level;
     calling->call.limit = limit;
     calling->call.numbers = &limit->numbers;
-    calling->call.key = calling->keys[level];
-    calling->call.cost = calling->levels.costs[level];
-    memcpy(calling->call.more, calling->levels.more[level], sizeof calling->call.more);
+    calling->call.key = strcpy(calling->key, key); /* its length was checked */
 }
 
 void takt_call_send(takt_calling *calling)
@@ -253,7 +247,6 @@ int takt_call_ask(takt_client *client, takt_call *call, takt_call_kind kind, con
         calling->call.actual_more[i] = unit == TAKT_UNIT_MORE + i ? number : -1;
     strcpy(calling->reason, text && !lowers ? text : ""); /* the length was checked */
     calling->call.reason = calling->reason;
-    takt_call_aim(calling, 0);
     takt_call_send(calling);
     return 0;
 }

@@ -6,8 +6,8 @@
 #ifndef TAKT_CLIENT_CALL_H
 #define TAKT_CLIENT_CALL_H
 
+#include "client/acquire.h"
 #include "client/client.h"
-#include "client/request.h"
 
 /* Calls that are one question and its answer. */
 typedef enum takt_call_kind {
@@ -23,29 +23,19 @@ typedef enum takt_call_kind {
 /* A try under way: try.c. */
 typedef struct takt_trying {
     takt_permit *permit; /* gets what the ledgers give */
-    int enforcing;       /* how many levels enforce: the first ones */
-    int first;           /* the level that the try takes from first */
-    bool looking;        /* with `within`: the try has only peeked so far */
+    takt_path path;      /* the queues of its limits: each of them is one call */
+    int at;              /* the one whose ledgers are asked */
     bool blind;          /* no ledger has answered, and nothing is refused */
-    int64_t slot_us;     /* of the outermost level that enforces; 0: not granted yet */
-    /* Whether an enforced limit has granted the cost, and the standing with the fewest tokens
-     * left. */
+    int64_t slot_us;     /* of the last queue that enforces; 0: not granted yet */
+    /* Whether limits that enforce have granted it, and the standing with the fewest tokens left. */
     bool given;
     takt_standing tightest;
-    /* For a limit with permits: the queue whose permits the try states, and its claim; NULL:
-     * none. */
-    takt_queue *queue;
+    takt_store_inner inner[TAKT_INNER_MAX];
+    /* Of limits with permits: what the worker holds, and the answer to that. */
     takt_claim claim;
     takt_award award;
     takt_link held; /* in the list of tries that a claim under way holds up */
 } takt_trying;
-
-/* The tenant that a try is for. */
-typedef struct takt_called_for {
-    bool given; /* the level has tenants */
-    int32_t weight;
-    char name[TAKT_TENANT_SIZE_MAX + 1];
-} takt_called_for;
 
 /* A takt_call under way, or one without an owner.  Its memory is reused. */
 typedef struct takt_calling {
@@ -53,23 +43,22 @@ typedef struct takt_calling {
     takt_client *client;
     takt_call *owner; /* NULL: no callback */
     bool detached;    /* the program gave no takt_call: it counts in client->calls.detached */
-    takt_levels levels;
-    int level; /* the level whose ledger is asked */
     char reason[TAKT_REASON_SIZE_MAX + 1];
     int64_t sent_us;
     struct takt_calling *next; /* in the list of spare ones */
     takt_trying trying;
-    takt_called_for tenants[TAKT_LEVELS_MAX]; /* by level; for tries */
-    /* By level; last, because they are large and a new call leaves them as they are. */
-    char keys[TAKT_LEVELS_MAX][TAKT_KEY_SIZE_MAX + 1];
+    /* Last, because they are large and a new call leaves them as they are. */
+    char tenant[TAKT_TENANT_SIZE_MAX + 1]; /* SETTLE */
+    char key[TAKT_KEY_SIZE_MAX + 1];
 } takt_calling;
 
-/* Makes a call with all fields zero but its client, its keys (not set) and how it ends.  It counts
- * as under way until takt_call_finish.  NULL: no memory. */
+/* Makes a call with all fields zero but its client, its key and tenant (not set) and how it ends.
+ * It counts as under way until takt_call_finish.  NULL: no memory. */
 takt_calling *takt_call_new(takt_client *client);
 
 /* Checks a request and makes its call, which the owner keeps from now on; owner NULL: a detached
- * call.  is_work: it asks to start work.  Returns 0 or a code. */
+ * call.  `is_work`: it asks to start work, and trying.path is set; otherwise the call is aimed at
+ * the request's own limit.  Returns 0 or a code. */
 int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owner,
                     const takt_request *request, bool is_work, takt_call_cb callback);
 
@@ -79,8 +68,8 @@ int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owne
 int takt_call_ask(takt_client *client, takt_call *call, takt_call_kind kind, const char *limit,
                   const char *key, int64_t number, const char *text, takt_call_cb callback);
 
-/* Points the call at the ledger of one of its levels. */
-void takt_call_aim(takt_calling *calling, int level);
+/* Points the call at a ledger; the key is copied. */
+void takt_call_aim(takt_calling *calling, const takt_limit *limit, const char *key);
 
 /* Sends the call to the store. */
 void takt_call_send(takt_calling *calling);

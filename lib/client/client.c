@@ -112,6 +112,22 @@ takt_queue *takt_client_queue(takt_client *client, const takt_limit *limit, cons
     return takt_registry_tenant(&client->scheduler, present ? present : limit, key, tenant, weight);
 }
 
+void takt_client_aim(takt_store_call *call, takt_store_inner *inner, const takt_queue *queue)
+{
+    const takt_nest *nest = queue->nest;
+
+    call->limit = queue->limit;
+    call->numbers = takt_queue_stated(queue);
+    call->key = queue->key;
+    call->queue = queue->registry.entry.key;
+    call->queue_size = queue->registry.entry.size;
+    call->inner = inner;
+    call->inner_count = nest ? nest->count : 0;
+    for (int i = 0; i < call->inner_count; i++)
+        inner[i] = (takt_store_inner){nest->inner[i].limit, &nest->inner[i].limit->numbers,
+                                      nest->inner[i].key, nest->inner[i].units};
+}
+
 /* Whether programs behind an agent have brought the limit along. */
 static bool is_brought(const takt_client *client, const takt_limit *limit)
 {

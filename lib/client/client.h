@@ -116,6 +116,10 @@ const takt_limit *takt_client_limit(const takt_client *client, const char *name)
 takt_queue *takt_client_queue(takt_client *client, const takt_limit *limit, const char *key,
                               const char *tenant, int32_t weight);
 
+/* Points a claim or a try at the ledgers of a queue.  `inner` has space for all its inner limits.
+ */
+void takt_client_aim(takt_store_call *call, takt_store_inner *inner, const takt_queue *queue);
+
 void takt_client_tell(takt_client *client, takt_event_type type, int code, const char *text,
                       const char *limit);
 

@@ -167,19 +167,6 @@ int takt_pass_open(takt_client *client)
     return 0;
 }
 
-/* The inner limits of a nested queue. */
-static void name_inner(takt_claiming *claiming)
-{
-    const takt_nest *nest = claiming->queue->nest;
-
-    claiming->call.inner = claiming->inner;
-    claiming->call.inner_count = nest ? nest->count : 0;
-    for (int i = 0; i < claiming->call.inner_count; i++)
-        claiming->inner[i] =
-            (takt_store_inner){nest->inner[i].limit, &nest->inner[i].limit->numbers,
-                               nest->inner[i].key, nest->inner[i].units};
-}
-
 /* Claims beyond CLAIMS_MAX, and those without memory, are sent when others are answered: each
  * answer asks for a pass. */
 static void send_claims(takt_client *client, int64_t now_us)
@@ -193,12 +180,7 @@ static void send_claims(takt_client *client, int64_t now_us)
             keep_spare(client, claiming);
             return;
         }
-        claiming->call.limit = claiming->queue->limit;
-        claiming->call.numbers = takt_queue_stated(claiming->queue);
-        claiming->call.key = claiming->queue->key;
-        claiming->call.queue = claiming->queue->registry.entry.key;
-        claiming->call.queue_size = claiming->queue->registry.entry.size;
-        name_inner(claiming);
+        takt_client_aim(&claiming->call, claiming->inner, claiming->queue);
         claiming->sent_us = now_us;
         client->claims_in_flight++;
         client->stats.store_calls++;

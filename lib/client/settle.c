@@ -29,22 +29,19 @@ static int begin(takt_client *client, const takt_limit *limit, const char *key, 
 
     if (!calling)
         return TAKT_E_NOMEM;
-    calling->levels =
-        (takt_levels){.limits = {limit}, .count = 1, .costs = {taken.of[TAKT_UNIT_TOKENS]}};
-    memcpy(calling->levels.more[0], &taken.of[TAKT_UNIT_MORE], sizeof calling->levels.more[0]);
-    strcpy(calling->keys[0], key);
+    takt_call_aim(calling, limit, key);
     calling->call.op = TAKT_OP_SETTLE;
+    calling->call.cost = taken.of[TAKT_UNIT_TOKENS];
+    memcpy(calling->call.more, &taken.of[TAKT_UNIT_MORE], sizeof calling->call.more);
     calling->call.requests = taken.of[TAKT_UNIT_REQUESTS];
     calling->call.slot_us = slot_us;
     calling->call.actual = used.of[TAKT_UNIT_TOKENS];
     memcpy(calling->call.actual_more, &used.of[TAKT_UNIT_MORE], sizeof calling->call.actual_more);
     if (payer.tenant) {
-        strcpy(calling->tenants[0].name, payer.tenant); /* its length was checked */
-        calling->call.tenant = calling->tenants[0].name;
+        calling->call.tenant = strcpy(calling->tenant, payer.tenant); /* its length was checked */
         calling->call.tenant_weight = payer.weight;
         calling->call.priority = payer.priority;
     }
-    takt_call_aim(calling, 0);
     takt_call_send(calling);
     return 0;
 }

@@ -293,6 +293,7 @@ typedef struct takt_ledger {
     takt_unit_map units; /* of these and this one: which of the claim's amounts its units are */
     bool within_turns;   /* likewise: that of the claim, see takt_claim */
     bool full;           /* of an inner one: its line has no space for the claim's tenant */
+    int tight;           /* of a try: the level that its answer is about, as of takt_ledger_tried */
     takt_stated stated[TAKT_PRIORITIES]; /* by the worker whose claim this is; not kept */
     takt_place *line;                    /* sorted by priority, then turn; the caller's memory */
     int line_count;
@@ -344,16 +345,20 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
 void takt_ledger_tell_newer(const takt_ledger *ledger, const takt_numbers *numbers,
                             takt_award *award);
 
-/* Takes that now if it overtakes no waiter, and returns true.  Otherwise nothing is taken.
- * *retry_at_us is when it would be granted if nothing else came, `now_us` if it was granted,
- * TAKT_NEVER if it never can be. */
+/* Takes that now from all levels if it overtakes no waiter of any, and returns true.  Otherwise
+ * nothing is taken.  *retry_at_us is when it would be granted if nothing else came, `now_us` if it
+ * was granted, TAKT_NEVER if it never can be. */
 bool takt_ledger_try(takt_ledger *ledger, int64_t now_us, int64_t cost, takt_more more,
                      int64_t *retry_at_us);
 
-/* The same for a limit with concurrency: it also takes a permit for the worker, which states in
- * `claim` what it holds.  `award` is filled as for a claim. */
+/* The same for limits with concurrency: it also takes a permit of each for the worker, which states
+ * in `claim` what it holds.  `award` is filled as for a claim. */
 bool takt_ledger_try_permit(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                             int64_t cost, takt_more more, int64_t *retry_at_us, takt_award *award);
+
+/* Reads the state after a try of the level that refuses for the longest, or of the one that has the
+ * least left: ledger->tight, 0 or the number of an inner level, from 1 on. */
+void takt_ledger_tried(takt_ledger *ledger, int64_t now_us, bool taken, takt_standing *standing);
 
 /* Reads the state of the ledger. */
 void takt_ledger_peek(takt_ledger *ledger, int64_t now_us, takt_standing *standing);

@@ -1,88 +1,14 @@
 /*
- * ledger_calls.c: the calls on a ledger besides claims: try, peek and watch, blocks, a reset, and
- * corrections by the true cost of work or a vendor's count. See ledger.h.
+ * ledger_calls.c: the calls on a ledger besides claims and tries: peek and watch, blocks, a reset,
+ * and corrections by the true cost of work or a vendor's count. See ledger.h.
  */
 #include <string.h>
 
 #include "base/integers.h"
-#include "core/award.h"
 #include "core/brake.h"
 #include "core/holders.h"
 #include "core/line.h"
 #include "core/meter.h"
-
-/* What the waiters want. A permit is wanted with at least one token, so as many permits as tokens
- * are enough for all of them. */
-static takt_amounts wanted(const takt_ledger *ledger)
-{
-    takt_amounts all = {{0}};
-
-    for (int i = 0; i < ledger->line_count; i++) {
-        const takt_place *place = &ledger->line[i];
-        if (place->aside)
-            continue;
-        all.of[TAKT_UNIT_TOKENS] += place->wanting;
-        all.of[TAKT_UNIT_REQUESTS] += place->waiting - place->held_back;
-        for (int unit = TAKT_UNIT_MORE; unit < TAKT_UNITS; unit++)
-            all.of[unit] += place->more.of[unit];
-    }
-    return all;
-}
-
-static bool take_now(takt_ledger *ledger, int64_t now_us, takt_amounts taken, bool permitted,
-                     int64_t *retry_at_us)
-{
-    int64_t from_us = takt_max(now_us, ledger->blocked_until_us);
-    takt_amounts ahead = wanted(ledger);
-
-    *retry_at_us = takt_numbers_earliest(ledger->numbers, &ledger->state, from_us, taken);
-    if (*retry_at_us == TAKT_NEVER)
-        return false;
-    if (ahead.of[TAKT_UNIT_TOKENS] > 0) {
-        for (int unit = 0; unit < TAKT_UNITS; unit++)
-            ahead.of[unit] += taken.of[unit];
-        *retry_at_us = takt_max(*retry_at_us,
-                                takt_numbers_due(ledger->numbers, &ledger->state, from_us, ahead));
-    }
-    if (!permitted) /* a permit may come free at any time, so asking again soon is useful */
-        *retry_at_us = takt_max(*retry_at_us, now_us + takt_max(ledger->numbers->lookahead_us, 1));
-    if (*retry_at_us > now_us)
-        return false;
-    takt_numbers_commit(ledger->numbers, &ledger->state, now_us, taken);
-    takt_meter_add(ledger, taken.of[TAKT_UNIT_TOKENS]);
-    return true;
-}
-
-bool takt_ledger_try(takt_ledger *ledger, int64_t now_us, int64_t cost, takt_more more,
-                     int64_t *retry_at_us)
-{
-    takt_ledger_tidy(ledger, now_us);
-    /* a worker that does not say what it holds can get no permit */
-    return take_now(ledger, now_us, takt_amounts_of(cost, more), ledger->numbers->concurrency == 0,
-                    retry_at_us);
-}
-
-bool takt_ledger_try_permit(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
-                            int64_t cost, takt_more more, int64_t *retry_at_us, takt_award *award)
-{
-    bool taken = false;
-
-    takt_ledger_tidy(ledger, now_us);
-    takt_award_begin(ledger, now_us, claim, award);
-    *retry_at_us = now_us;
-    if (!award->stale) {
-        award->holding = takt_holders_state(ledger, now_us, claim);
-        taken =
-            take_now(ledger, now_us, takt_amounts_of(cost, more),
-                     takt_holders_free(ledger) > wanted(ledger).of[TAKT_UNIT_TOKENS], retry_at_us);
-        if (taken)
-            award->runs[award->run_count++] = takt_run_at(now_us, 1, (int32_t)cost, more);
-        if (taken && ledger->numbers->concurrency > 0)
-            takt_holders_give(ledger, now_us, claim, 1);
-    }
-    takt_award_end(ledger, now_us, claim, award);
-    return taken;
-}
 
 void takt_ledger_watch(takt_ledger *ledger, int64_t now_us, int64_t for_us)
 {

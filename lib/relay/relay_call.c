@@ -25,9 +25,10 @@ typedef struct relay_call {
     takt_client *client;
     takt_link link;
     int64_t number;
-    takt_ticket *ticket; /* TRY */
-    takt_desk *desk;     /* NULL: a policy, or the connection has ended */
-    char text[];         /* APPLY: the new policy */
+    takt_calling *calling; /* of a ledger, also when it has just ended; NULL: it did not begin */
+    takt_ticket *ticket;   /* TRY */
+    takt_desk *desk;       /* NULL: a policy, or the connection has ended */
+    char text[];           /* APPLY: the new policy */
 } relay_call;
 
 void takt_relay_call_leave(takt_relay *relay)
@@ -102,12 +103,12 @@ static int64_t take(relay_call *call, int status, int64_t *fence)
 }
 
 /* Programs name the units of their policies themselves: a standing has them by number. */
-static void number_units(const takt_counter *counter, const takt_standing *standing,
+static void number_units(const takt_limit *limit, const takt_standing *standing,
                          takt_standing *numbered)
 {
     *numbered = *standing;
     for (int i = 0; i < numbered->rule_count; i++) {
-        int unit = takt_unit_named_in(takt_counter_limit(counter), numbered->rules[i].unit);
+        int unit = takt_unit_named_in(limit, numbered->rules[i].unit);
         if (unit >= 0)
             numbered->rules[i].unit = takt_unit_name((takt_unit)unit);
     }
@@ -127,8 +128,9 @@ static void on_answered(takt_call *taken, int status, const takt_standing *stand
         takt_relay_write(&writer, fence);
         takt_relay_write(&writer, takt_max(leased_us, 0));
         if (standing != NULL)
-            number_units(call->desk->counter, standing, &none);
+            number_units(takt_store_told_limit(&call->calling->call), standing, &none);
         takt_relay_write_standing(&writer, &none);
+        takt_relay_write(&writer, standing != NULL ? call->calling->call.level : 0);
         send_answer(call, text, (size_t)(writer.at - text),
                     standing != NULL ? standing->reason
                                      : takt_report_trouble(call->relay->relays, status),
@@ -242,14 +244,13 @@ static bool can_try(const numbers *read)
     return read->cost >= 1 && read->cost <= TAKT_COST_MAX;
 }
 
-/* The tenant that a try is for. */
-static void name_tenant(const takt_counter *counter, takt_called_for *tenant)
+static takt_more more_of(const numbers *read)
 {
-    const char *name = takt_counter_tenant(counter);
+    takt_more more;
 
-    tenant->given = name != NULL;
-    tenant->weight = counter->weight > 0 ? counter->weight : 1;
-    strcpy(tenant->name, name != NULL ? name : "");
+    for (int i = 0; i < TAKT_MORE_MAX; i++)
+        more.of[i] = (int32_t)read->more[i];
+    return more;
 }
 
 static bool ask_ledger(takt_relay *relay, int64_t number, const char *const *words,
@@ -262,8 +263,9 @@ static bool ask_ledger(takt_relay *relay, int64_t number, const char *const *wor
     relay_call *call;
     numbers read;
 
-    if (desk == NULL || desk->counter->said.count > 1 || !read_numbers(words[5], sizes[5], &read) ||
-        sizes[6] >= sizeof reason)
+    if (desk == NULL || !read_numbers(words[5], sizes[5], &read) || sizes[6] >= sizeof reason)
+        return false;
+    if (desk->counter->said.count > 1 && read.op != TAKT_OP_TRY)
         return false;
     memcpy(reason, words[6], sizes[6]);
     if (sizes[6] > 0 && takt_check_reason(reason, NULL) != 0)
@@ -280,27 +282,35 @@ static bool ask_ledger(takt_relay *relay, int64_t number, const char *const *wor
         on_answered(&call->call, TAKT_E_STORE, NULL);
         return true;
     }
-    calling = call != NULL ? takt_call_new(call->client) : NULL;
+    if (call != NULL && read.op == TAKT_OP_TRY)
+        call->ticket = takt_ticket_new(desk->counter);
+    calling = call != NULL && (read.op != TAKT_OP_TRY || call->ticket != NULL)
+                  ? takt_call_new(call->client)
+                  : NULL;
     if (calling == NULL) {
-        if (call != NULL)
+        if (call != NULL) {
+            free(call->ticket);
             end(call);
+        }
         return true; /* no memory: the program gives up when its time is over */
     }
     calling->owner = &call->call;
     call->call.calling = calling;
     call->call.callback = on_answered;
-    calling->levels = (takt_levels){.limits = {queue->limit}, .count = 1, .costs = {read.cost}};
-    memcpy(calling->levels.more[0], read.more, sizeof read.more);
-    strcpy(calling->keys[0], queue->key);
-    name_tenant(desk->counter, &calling->tenants[0]);
+    call->calling = calling;
     if (read.op == TAKT_OP_TRY) {
-        call->ticket = takt_ticket_new(desk->counter);
-        if (call->ticket != NULL) {
-            takt_try_begin(calling, &call->ticket->permit);
-            return true;
-        }
+        calling->trying.path = (takt_path){.queues = {queue},
+                                           .costs = {(int32_t)read.cost},
+                                           .more = {more_of(&read)},
+                                           .count = 1,
+                                           .enforcing = 1};
+        takt_try_begin(calling, &call->ticket->permit);
+        return true;
     }
+    takt_call_aim(calling, queue->limit, queue->key);
     calling->call.op = (takt_op)read.op;
+    calling->call.cost = read.cost;
+    memcpy(calling->call.more, read.more, sizeof read.more);
     calling->call.for_us = read.for_us;
     calling->call.slot_us = read.slot_us;
     calling->call.requests = read.requests;
@@ -309,11 +319,11 @@ static bool ask_ledger(takt_relay *relay, int64_t number, const char *const *wor
     strcpy(calling->reason, reason);
     calling->call.reason = reason[0] ? calling->reason : NULL;
     if (read.weight > 0) {
-        calling->call.tenant = calling->tenants[0].name;
+        const char *tenant = takt_counter_tenant(desk->counter);
+        calling->call.tenant = strcpy(calling->tenant, tenant != NULL ? tenant : "");
         calling->call.tenant_weight = (int32_t)read.weight;
         calling->call.priority = (int)read.priority;
     }
-    takt_call_aim(calling, 0);
     takt_call_send(calling);
     return true;
 }

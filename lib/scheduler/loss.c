@@ -448,7 +448,7 @@ bool takt_loss_serve(takt_scheduler *scheduler, takt_queue *queue, int64_t now_u
 int takt_loss_try_alone(takt_scheduler *scheduler, takt_queue *queue, int status, int32_t cost,
                         takt_more more, int64_t now_us, takt_standing *standing)
 {
-    takt_on_store_failure mode = queue->limit->on_store_failure;
+    takt_on_store_failure mode = takt_loss_mode(queue);
     int64_t due_us = store_now(queue, now_us), slot_us;
 
     drop_undue(queue);

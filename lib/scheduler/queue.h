@@ -195,6 +195,7 @@ typedef struct takt_queue {
     takt_waiters waiters;
     int64_t weight; /* processes that the waiters are for; 0: this one alone */
     int64_t coming; /* permits whose shadow waiters may come here: waiter.c */
+    int64_t tries;  /* under way, which refer to the queue */
     takt_slots in_hand;
     takt_holding holding;
     takt_unused unused;

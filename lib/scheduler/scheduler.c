@@ -420,8 +420,13 @@ void takt_scheduler_run(takt_scheduler *scheduler, int64_t now_us)
     takt_queue *queue;
 
     /* Only queues idle since before this pass: no permit with a pending callback refers to them. */
-    while (scheduler->idle_count > IDLE_MAX)
-        takt_registry_forget(scheduler, queue_of(scheduler->idle.next));
+    while (scheduler->idle_count > IDLE_MAX) {
+        queue = queue_of(scheduler->idle.next);
+        if (queue->tries > 0)
+            takt_registry_touch(scheduler, queue); /* it stays, behind the others */
+        else
+            takt_registry_forget(scheduler, queue);
+    }
     while ((queue = next_for_pass(scheduler, now_us)))
         update(scheduler, queue, now_us);
 }

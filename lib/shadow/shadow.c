@@ -234,7 +234,7 @@ void takt_shadow_leave_all(takt_shadows *shadows, int status)
 /* ---- tries ----------------------------------------------------------------------------------- */
 
 takt_permit *takt_shadow_try(takt_shadows *shadows, takt_queue *queue, takt_permit *permit,
-                             int64_t slot_us, int64_t now_us)
+                             const takt_run *slot, int64_t now_us)
 {
     takt_shadow_waiter *shadow_waiter = takt_shadow_waiter_of(&permit->shadow_ref);
 
@@ -245,9 +245,9 @@ takt_permit *takt_shadow_try(takt_shadows *shadows, takt_queue *queue, takt_perm
         return NULL;
     (void)aim(shadows, shadow_waiter, queue); /* without memory its slot is not settled */
     shadow_waiter->permit.queue = queue;
-    shadow_waiter->permit.cost = permit->cost;
-    shadow_waiter->permit.more = permit->more;
-    shadow_waiter->permit.slot_at_us = slot_us;
+    shadow_waiter->permit.cost = slot->cost;
+    shadow_waiter->permit.more = slot->more;
+    shadow_waiter->permit.slot_at_us = slot->first.us;
     return &shadow_waiter->permit;
 }
 
@@ -263,14 +263,15 @@ void takt_shadow_try_end(takt_shadows *shadows, takt_permit *permit, bool begins
         finish(shadows, shadow_waiter);
 }
 
-void takt_shadow_tried(takt_shadows *shadows, const char *limit, int status)
+void takt_shadow_tried(takt_shadows *shadows, const takt_queue *queue, int status)
 {
-    takt_shadow_stats *shadow_stats = takt_shadows_stats(shadows, limit);
+    takt_shadow_waiter nobody;
 
-    if (!shadow_stats)
-        return;
-    shadow_stats->counts.tries++;
-    shadow_stats->counts.tries_refused += status != 0;
+    (void)aim(shadows, &nobody, queue);
+    for (int i = 0; i < nobody.stats_count; i++) {
+        nobody.stats[i]->counts.tries++;
+        nobody.stats[i]->counts.tries_refused += status != 0;
+    }
 }
 
 /* ---- what the work has used ------------------------------------------------------------------ */

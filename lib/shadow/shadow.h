@@ -56,16 +56,16 @@ static inline bool takt_shadow_call_back(takt_shadows *shadows, takt_permit *per
 }
 
 /*
- * A try at a shadow limit was granted at that slot.  Returns the permit of its shadow waiter, which
- * gets what the try was given at all its shadow limits.  takt_shadow_try_end starts it, or lets go
- * of all if the work does not begin.  NULL: there is none.
+ * A try at the limits of a queue in shadow was given that slot.  Returns the permit of its shadow
+ * waiter, which gets what the try was given.  takt_shadow_try_end starts it, or lets go of all if
+ * the work does not begin.  NULL: there is none.
  */
 takt_permit *takt_shadow_try(takt_shadows *shadows, takt_queue *queue, takt_permit *permit,
-                             int64_t slot_us, int64_t now_us);
+                             const takt_run *slot, int64_t now_us);
 void takt_shadow_try_end(takt_shadows *shadows, takt_permit *permit, bool begins);
 
-/* A try at a shadow limit has ended with that status. */
-void takt_shadow_tried(takt_shadows *shadows, const char *limit, int status);
+/* A try at the limits of a queue in shadow has ended with that status. */
+void takt_shadow_tried(takt_shadows *shadows, const takt_queue *queue, int status);
 
 /* Whether one decision gives its shadow waiter the slots of all its limits; true if that is not
  * known any longer. */

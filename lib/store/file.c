@@ -147,7 +147,7 @@ static bool fill_job(takt_file_job *job, takt_store_call *call)
     job->own.tenant = call->tenant ? job->tenant : NULL;
     job->own.tenant_weight = call->tenant_weight;
     job->own.priority = call->priority;
-    job->own.status = 0;
+    job->own.status = job->own.level = 0;
     job->exchange = call->exchange ? takt_policy_exchange_copy(call->exchange) : NULL;
     job->own.exchange = job->exchange;
     if (call->tenants)
@@ -227,6 +227,7 @@ static void copy_talk(takt_policy_exchange *exchange, takt_policy_exchange *copy
 static void copy_standing(takt_store_call *call, const takt_store_call *copy)
 {
     call->standing = copy->standing;
+    call->level = copy->level;
     call->standing.tenants = call->tenants;
     if (copy->tenants && copy->status == 0)
         memcpy(call->tenants, copy->tenants,

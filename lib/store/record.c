@@ -192,22 +192,34 @@ static bool begin_anew(takt_record_scratch *scratch, takt_record_part *part, int
     return true;
 }
 
+/* Nothing is given, because of that level. */
+static void refuse(takt_record_scratch *scratch, int level, int64_t now_us, takt_store_call *call)
+{
+    if (call->claim)
+        *call->award = (takt_award){.now_us = now_us, .stale = true};
+    if (call->op != TAKT_OP_TRY)
+        return;
+    call->status = TAKT_E_NO_SLOT;
+    call->level = level;
+    takt_ledger_peek(&scratch_of(scratch, level)->ledger, now_us, &call->standing);
+}
+
 /* Whether a page of a part was of no use; then all decisions are void. */
 static bool is_void(takt_record_scratch *scratch, takt_record_part *parts, int64_t now_us,
                     takt_store_call *call)
 {
-    bool trouble = false;
+    bool trouble = false, begun = true;
 
     for (int i = 0; i <= call->inner_count; i++) {
         if (!parts[i].pages || parts[i].pages->trouble == TAKT_PAGES_FINE)
             continue;
         trouble = true;
-        if (!begin_anew(scratch_of(scratch, i), &parts[i], now_us,
-                        i == 0 ? call->numbers : call->inner[i - 1].numbers))
-            call->status = TAKT_E_NOMEM;
+        begun = begun && begin_anew(scratch_of(scratch, i), &parts[i], now_us,
+                                    i == 0 ? call->numbers : call->inner[i - 1].numbers);
+        refuse(scratch, i, now_us, call);
     }
-    if (trouble)
-        *call->award = (takt_award){.now_us = now_us, .stale = true};
+    if (!begun)
+        call->status = TAKT_E_NOMEM;
     return trouble;
 }
 

@@ -47,18 +47,30 @@ static void correct_tenant(takt_ledger *ledger, int64_t now_us, const takt_store
                          used);
 }
 
+/* Whether a level has permits, by the caller's numbers or its own. */
+static bool has_permits(const takt_ledger *ledger, const takt_store_call *call)
+{
+    bool has = call->numbers->concurrency > 0 || ledger->numbers->concurrency > 0;
+
+    for (int i = 0; i < ledger->inner_count; i++)
+        has = has || call->inner[i].numbers->concurrency > 0 ||
+              ledger->inner[i]->numbers->concurrency > 0;
+    return has;
+}
+
 static void run_try(takt_ledger *ledger, int64_t now_us, takt_store_call *call)
 {
     int64_t retry_at_us;
     bool taken;
 
-    if (call->claim && (call->numbers->concurrency > 0 || ledger->numbers->concurrency > 0))
+    if (call->claim && has_permits(ledger, call))
         taken = takt_ledger_try_permit(ledger, now_us, call->claim, call->cost, more_of(call),
                                        &retry_at_us, call->award);
     else
         taken = takt_ledger_try(ledger, now_us, call->cost, more_of(call), &retry_at_us);
     call->status = taken ? 0 : TAKT_E_NO_SLOT;
-    takt_ledger_peek(ledger, now_us, &call->standing);
+    takt_ledger_tried(ledger, now_us, taken, &call->standing);
+    call->level = ledger->tight;
     call->standing.retry_after_us = retry_at_us == TAKT_NEVER ? TAKT_NEVER : retry_at_us - now_us;
 }
 

@@ -62,7 +62,7 @@ typedef struct takt_policy_exchange {
     size_t kept_size;
 } takt_policy_exchange;
 
-/* An inner limit whose rules the slots of a claim keep as well. */
+/* An inner limit whose rules the slots of a claim or a try keep as well. */
 typedef struct takt_store_inner {
     const takt_limit *limit;
     const takt_numbers *numbers;
@@ -81,12 +81,12 @@ struct takt_store_call {
     const takt_numbers *numbers; /* the limit's, or learned from an award */
     const char *key;             /* "" is the limit as a whole */
     const takt_claim *claim;     /* CLAIM; TRY with permits: the worker and its held permits */
-    /* CLAIM: the limits within this one, the innermost first (core/inner.h).  All ledgers change in
-     * one step, or none. */
+    /* CLAIM, TRY: the limits within this one, the innermost first (core/inner.h).  All ledgers
+     * change in one step, or none. */
     const takt_store_inner *inner;
     int inner_count;
-    /* CLAIM; TRY with permits: what the client calls the queue that it is for, which is not idle
-     * meanwhile (scheduler/registry.h).  For on_news. */
+    /* CLAIM; TRY with permits or inner limits: what the client calls the queue that it is for,
+     * which is not idle meanwhile (scheduler/registry.h).  For on_news. */
     const char *queue;
     size_t queue_size;
     int64_t cost;                /* TRY, SETTLE */
@@ -117,11 +117,20 @@ struct takt_store_call {
     takt_award *award;
     /* all but CLAIM, POLICY and APPLY: filled if status is 0 or TAKT_E_NO_SLOT */
     takt_standing standing;
+    /* TRY: the limit of the standing, which refuses for the longest, or else has the least left: 0
+     * for `limit`, from 1 on for the inner ones */
+    int level;
     /* PEEK: the caller's memory for TAKT_TENANTS_MAX tenants of the standing; NULL: not wanted */
     takt_tenant_standing *tenants;
 
     takt_link link; /* the store's, while it has the call */
 };
+
+/* The limit that the standing of an answered call is of. */
+static inline const takt_limit *takt_store_told_limit(const takt_store_call *call)
+{
+    return call->level > 0 ? call->inner[call->level - 1].limit : call->limit;
+}
 
 typedef struct takt_store_options {
     const char *name_space;

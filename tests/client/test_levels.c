@@ -41,7 +41,11 @@ static void open_world(int kind)
         "  - {name: whole, rules: [{rate: 1/s}]}\n"
         "  - {name: account, concurrency: 1, within: domain}\n"
         "  - {name: domain, concurrency: 2, within: mails}\n"
-        "  - {name: mails, rules: [{rate: 1000/s, burst: 9}]}\n";
+        "  - {name: mails, rules: [{rate: 1000/s, burst: 9}]}\n"
+        "  - {name: wide, rules: [{rate: 1/day, burst: 100}], within: scarce}\n"
+        "  - {name: scarce, rules: [{rate: 1/day, burst: 1}]}\n"
+        "  - {name: last, rules: [{rate: 1/day, burst: 1}], within: vast}\n"
+        "  - {name: vast, rules: [{rate: 1/day, burst: 100}]}\n";
     takt_options options = {.store = url, .store_timeout_us = 60000000};
     takt_error error;
 
@@ -293,31 +297,98 @@ EACH_STORE(tries_and_settles_go_by_the_keys)
     close_world(*kind);
 }
 
-/* takt_try_acquire peeks at all limits first, and tries the scarcest first. If that one has enough
- * tokens by then, the permit still gets the number of the innermost limit. */
-Test(levels, a_try_has_the_number_of_the_innermost)
+static int refused;
+static takt_standing told;
+
+static void note_try(takt_call *call, int status, const takt_standing *answer)
 {
-    for (int turns = 0; turns < 10; turns++) {
-        takt_permit permit = {0}, holds = {0};
-        takt_request request = TAKT_REQUEST("job");
-        bool answered = false;
-        takt_call call = {.data = &answered};
-        open_world(MEMORY);
-        cr_assert_eq(acquire(other, &holds, 2, 0), 0);
-        hear(1);
-        request.within_keys[1] = keys[2];
-        cr_assert_eq(takt_try_acquire(worker, &call, &permit, &request, note_standing), 0);
-        for (int i = 0; i < turns; i++)
-            uv_run(&loop, UV_RUN_NOWAIT);
-        takt_release(&holds);
-        while (!answered)
-            uv_run(&loop, UV_RUN_ONCE);
-        for (int i = 0; i < permit.hold_count; i++)
-            if (strcmp(permit.holds[i].queue->limit->name, "job") == 0)
-                cr_assert_eq(permit.fence, permit.holds[i].fence, "after %d turns", turns);
-        takt_release(&permit);
-        close_world(MEMORY);
+    *(bool *)call->data = true;
+    refused += status == TAKT_E_NO_SLOT;
+    if (status == TAKT_E_NO_SLOT)
+        told = *answer;
+}
+
+/* Two workers try at once.  Returns how many of them are given it. */
+static int try_both(const takt_request *request, takt_permit permits[2])
+{
+    takt_client *clients[] = {worker, other};
+    bool answered[2] = {false};
+    takt_call calls[2] = {{.data = &answered[0]}, {.data = &answered[1]}};
+
+    refused = 0;
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(takt_try_acquire(clients[i], &calls[i], &permits[i], request, note_try), 0);
+    while (!answered[0] || !answered[1])
+        uv_run(&loop, UV_RUN_ONCE);
+    return 2 - refused;
+}
+
+/* One level has a single token left: whoever does not get it takes nothing of the other one. */
+EACH_STORE(two_tries_at_once_lose_nothing)
+{
+    static const char *const limits[] = {"wide", "last"}, *const others[] = {"wide", "vast"};
+
+    open_world(*kind);
+    for (int round = 0; round < 20; round++) {
+        takt_request request = TAKT_REQUEST(limits[round % 2]);
+        takt_permit permits[2] = {{0}, {0}};
+        char key[8];
+        snprintf(key, sizeof key, "%d", round);
+        request.key = request.within_keys[0] = key;
+        cr_assert_eq(try_both(&request, permits), 1, "round %d", round);
+        cr_expect_eq(told.limit, 1, "round %d: the scarce limit refuses", round);
+        cr_expect_gt(told.retry_after_us, INT64_C(86000000000), "round %d", round);
+        look(others[round % 2], key);
+        cr_expect_eq(standing.remaining, 99, "round %d: %lld are left", round,
+                     (long long)standing.remaining);
+        takt_release(&permits[0]);
+        takt_release(&permits[1]);
     }
+    close_world(*kind);
+}
+
+/* Permits are taken from all levels or from none, with the number of the innermost. */
+EACH_STORE(two_tries_at_once_share_the_permits_of_all_levels)
+{
+    takt_request request = TAKT_REQUEST("account");
+    takt_permit permits[2] = {{0}, {0}};
+
+    open_world(*kind);
+    request.key = "a";
+    request.within_keys[0] = "d";
+    cr_assert_eq(try_both(&request, permits), 1, "the account has one permit");
+    look("account", "a");
+    cr_assert_eq(standing.held, 1);
+    look("domain", "d");
+    cr_assert_eq(standing.held, 1);
+    cr_assert_eq(permits[0].hold_count + permits[1].hold_count, 1, "one hold for all levels");
+    cr_assert_gt(permits[0].fence + permits[1].fence, 0);
+    takt_release(&permits[0]);
+    takt_release(&permits[1]);
+    await_held("account", "a", 0);
+    await_held("domain", "d", 0);
+    close_world(*kind);
+}
+
+/* The store decides about all levels in one call. */
+EACH_STORE(a_try_of_several_levels_is_one_call)
+{
+    takt_request request = TAKT_REQUEST("wide");
+    takt_permit permit = {0};
+    bool answered = false;
+    takt_call call = {.data = &answered};
+    takt_stats before, after;
+
+    open_world(*kind);
+    takt_get_stats(worker, &before);
+    cr_assert_eq(takt_try_acquire(worker, &call, &permit, &request, note_standing), 0);
+    while (!answered)
+        uv_run(&loop, UV_RUN_ONCE);
+    takt_get_stats(worker, &after);
+    cr_assert_eq(last_status, 0);
+    cr_assert_eq(after.store_calls - before.store_calls, 1);
+    takt_release(&permit);
+    close_world(*kind);
 }
 
 Test(levels, keys_that_no_limit_is_for_are_refused)

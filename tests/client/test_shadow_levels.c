@@ -295,15 +295,20 @@ EACH_STORE(permits_of_levels_in_shadow_are_held_as_long_as_the_work_runs)
     end(*kind);
 }
 
-/* A try takes from the limits that enforce first: where one refuses, no shadow is asked. */
+/* A try takes from the limits that enforce first: where one refuses, no shadow is asked.  Those of
+ * each mode are one call, and one in shadow that refuses refuses for the others, too. */
 EACH_STORE(tries_ask_the_levels_in_shadow_last)
 {
     takt_call call = {0};
     static takt_permit permits[12];
+    takt_stats before, after;
 
     begin(*kind);
+    takt_get_stats(client, &before);
     run_call(takt_try_acquire(client, &call, &permits[0], &TAKT_REQUEST("user"), note_call));
+    takt_get_stats(client, &after);
     cr_assert_eq(last.status, 0);
+    cr_expect_eq(after.store_calls - before.store_calls, 2);
     cr_expect_eq(permits[0].slot_at_us, last.standing.now_us);
     run_call(takt_try_acquire(client, &call, &permits[1], &TAKT_REQUEST("user"), note_call));
     cr_assert_eq(last.status, TAKT_E_NO_SLOT);
@@ -316,6 +321,13 @@ EACH_STORE(tries_ask_the_levels_in_shadow_last)
     cr_expect_eq(permits[2].slot_at_us, 0, "limits in shadow alone");
     cr_expect_eq(standing_of("work").held, 1);
     cr_expect_eq(standing_of("place").held, 1, "its shadow waiter holds both");
+    run_call(takt_try_acquire(client, &call, &permits[3], &TAKT_REQUEST("work"), note_call));
+    cr_assert_eq(last.status, 0, "there is one place");
+    cr_expect_eq(told("work").tries, 2);
+    cr_expect_eq(told("work").tries_refused, 1);
+    cr_expect_eq(told("place").tries_refused, 1);
+    cr_expect_eq(standing_of("work").held, 1, "refused, and nothing is held");
+    takt_release(&permits[3]);
     takt_release(&permits[2]);
     while (standing_of("place").held + standing_of("work").held > 0)
         continue;

@@ -18,6 +18,7 @@
 #include "modes.h"
 #include "nested.h"
 #include "nested_tenants.h"
+#include "nested_tries.h"
 #include "nested_units.h"
 #include "scenario.h"
 #include "seed.h"
@@ -34,6 +35,7 @@
 #define LEVELS_EACH  5  /* and of units of nested limits */
 #define INSIDE_EACH  5  /* and of tenants of nested limits */
 #define MODES_EACH   5  /* and of levels that are put into shadow and out of it */
+#define TRIES_EACH   10 /* and of tries of nested limits */
 
 static uint64_t seed;
 
@@ -84,6 +86,8 @@ int main(int argc, char **argv)
             nested_tenants_run(seed);
         if (seed % MODES_EACH == 0)
             modes_run(seed);
+        if (seed % TRIES_EACH == 1)
+            nested_tries_run(seed);
     }
     if (argc == 1 && test_rounds(SEEDS) == SEEDS) {
         hosts_run_many();

@@ -493,6 +493,16 @@ MUTANTS = [
     ('an innermost line has no tenants', 'scheduler/claims.c',
      'claim->inner_tenant = takt_nest_tenant(queue, 0, &claim->inner_weight);',
      ';'),
+    # tries of nested limits
+    ('a try takes from the outermost limit alone', 'core/try.c',
+     'for (int level = 0; level <= ledger->inner_count; level++) {',
+     'for (int level = 0; level < 1; level++) {'),
+    ('a try goes by the outermost limit alone', 'core/try.c',
+     'for (int i = 0; i <= ledger->inner_count; i++, level = outer_of(ledger, level)) {',
+     'for (int i = (level = 0); i < 1; i++, level = outer_of(ledger, level)) {'),
+    ('a refused try takes from the levels that would give', 'core/try.c',
+     'if (own_at_us <= at_us) continue;',
+     'takt_numbers_commit(own->numbers, (takt_rules_state *)&own->state, now_us, taken); if (own_at_us <= at_us) continue;'),
     # nested limits
     ('a slot is not taken from the inner limits', 'core/inner.c',
      'takt_numbers_commit(at.inner->numbers, &at.inner->state, at_us, takt_amounts_by(at.inner->units, one));',

@@ -655,6 +655,109 @@ IN_MEMORY(with_the_agent_the_permits_of_all_levels_are_lost)
     end(MEMORY);
 }
 
+/* ---- tries ----------------------------------------------------------------------------------- */
+
+/* The policy of the programs: tokens of one limit are words, of the other they are mails. */
+static const char tries_text[] =
+    "limits:\n"
+    "  - {name: words, rules: [{rate: 100/day, burst: 100, counts: words}], within: mails}\n"
+    "  - {name: mails, rules: [{rate: 3/day, burst: 3, counts: mails}]}\n"
+    "  - {name: chair, concurrency: 2, within: table}\n"
+    "  - {name: table, concurrency: 1, lease: 20s}\n";
+
+static struct {
+    int calls, granted, refused;
+    takt_standing told[2];
+    char units[2][32];
+} tried;
+
+static void note_try(takt_call *call, int status, const takt_standing *standing)
+{
+    int at = status == 0 ? 0 : 1;
+
+    (void)call;
+    tried.calls++;
+    tried.granted += status == 0;
+    tried.refused += status == TAKT_E_NO_SLOT;
+    cr_assert_not_null(standing, "%d", status);
+    tried.told[at] = *standing;
+    if (standing->rule_count > 0) /* the name lives as long as the callback */
+        snprintf(tried.units[at], sizeof tried.units[at], "%s", standing->rules[0].unit);
+}
+
+/* Two programs try at once. */
+static void try_both(const takt_request *request, takt_permit permits[2])
+{
+    static takt_call calls[2];
+
+    memset(&tried, 0, sizeof tried);
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(takt_try_acquire(clients[i], &calls[i], &permits[i], request, note_try), 0);
+    while (tried.calls < 2)
+        uv_run(&loop, UV_RUN_ONCE);
+}
+
+/* A program's try is one call, and so is what the agent asks its store. */
+EACH_STORE(a_try_of_all_levels_is_one_decision)
+{
+    static takt_permit permits[4];
+    takt_request request = TAKT_REQUEST("words");
+    takt_stats before, after;
+
+    begin_with(*kind, tries_text);
+    request.key = "a";
+    request.amounts[0] = (takt_amount){"words", 40};
+    request.amounts[1] = (takt_amount){"mails", 2};
+    takt_get_stats(agent.client, &before);
+    try_both(&request, permits);
+    takt_get_stats(agent.client, &after);
+    cr_expect_eq(after.store_calls - before.store_calls, 2, "one for each program");
+    cr_expect_eq(tried.granted, 1);
+    cr_expect_eq(tried.refused, 1);
+    cr_expect_str_eq(tried.units[0], "mails");
+    cr_expect_eq(tried.told[0].remaining, 1, "the limit with the least left");
+    cr_expect_str_eq(tried.units[1], "mails");
+    cr_expect_eq(tried.told[1].limit, 3);
+    cr_expect_gt(tried.told[1].retry_after_us, 0);
+    cr_expect_eq(left_of("words", "a"), 60, "the refusal is free");
+    request.amounts[0].amount = 61;
+    request.amounts[1].amount = 1;
+    try_both(&request, permits + 2);
+    cr_expect_eq(tried.refused, 2);
+    cr_expect_str_eq(tried.units[1], "words", "the inner limit refuses");
+    cr_expect_eq(left_of("mails", NULL), 1);
+    for (int i = 0; i < 4; i++)
+        takt_release(&permits[i]);
+    end(*kind);
+}
+
+/* What a try got of all levels is held until its release. */
+EACH_STORE(a_try_holds_the_permits_of_all_levels)
+{
+    static takt_permit permits[2];
+    takt_request request = TAKT_REQUEST("chair");
+
+    begin_with(*kind, tries_text);
+    request.key = "a";
+    try_both(&request, permits);
+    cr_expect_eq(tried.granted, 1, "the table has one");
+    cr_expect_eq(takt_relays_held(agent.relays), 1);
+    (void)left_of("chair", "a");
+    cr_expect_eq(told.held, 1);
+    (void)left_of("table", NULL);
+    cr_expect_eq(told.held, 1);
+    for (int i = 0; i < 2; i++) {
+        cr_expect_eq(takt_is_held(&permits[i]), permits[i].fence > 0);
+        takt_release(&permits[i]);
+    }
+    do
+        (void)left_of("chair", "a");
+    while (told.held > 0);
+    (void)left_of("table", NULL);
+    cr_expect_eq(told.held, 0);
+    end(*kind);
+}
+
 /* ---- what goes back -------------------------------------------------------------------------- */
 
 IN_MEMORY(work_is_settled_on_every_level)

@@ -25,8 +25,8 @@ static bool ask_policy(takt_agent_store *store, const takt_agent_job *job)
     return takt_redis_connection_send(store->connection, NULL, apply ? 6 : 4, words, sizes);
 }
 
-/* The word KEY of a call: with the tenant of a try's queue, or of settled work.  Returns its size.
- */
+/* The word KEY of a call: with the tenant and the inner limits of a try's queue, or the tenant of
+ * settled work.  Returns its size. */
 static size_t write_key(const takt_store_call *call, const char *tenant,
                         char key[TAKT_RELAY_KEY_MAX])
 {
@@ -48,16 +48,16 @@ static bool ask_ledger(takt_agent_store *store, const takt_agent_job *job)
 {
     const takt_store_call *call = job->call;
     const char *tenant = call->op == TAKT_OP_SETTLE ? call->tenant : NULL;
-    const takt_agent_limit *limit =
-        takt_agent_tell_limit(store, NULL, call->limit->name, call->numbers);
-    char number[24], id[24], text[320], key[TAKT_RELAY_KEY_MAX];
+    const takt_agent_limit *limits[TAKT_LEVELS_MAX] = {NULL};
+    bool told = takt_agent_tell_limits(store, call, limits);
+    char number[24], ids[TAKT_AGENT_IDS_SIZE], text[320], key[TAKT_RELAY_KEY_MAX];
     size_t size = write_key(call, tenant, key);
     const char *words[] = {
-        "RELAY", "CALL", number, id, key, text, call->reason ? call->reason : ""};
+        "RELAY", "CALL", number, ids, key, text, call->reason ? call->reason : ""};
     takt_writer writer = {text, text + sizeof text - 1, false};
 
     snprintf(number, sizeof number, "%lld", (long long)job->number);
-    snprintf(id, sizeof id, "%lld", limit != NULL ? (long long)limit->id : 0);
+    takt_agent_write_ids(ids, limits);
     takt_relay_write(&writer, call->op);
     takt_relay_write_amounts(&writer, call->cost, call->more);
     takt_relay_write(&writer, call->for_us);
@@ -69,7 +69,7 @@ static bool ask_ledger(takt_agent_store *store, const takt_agent_job *job)
         takt_relay_write(&writer, call->priority);
     }
     *writer.at = '\0';
-    return limit != NULL && !writer.full && takt_agent_send(store, 7, words, 4, size);
+    return told && !writer.full && takt_agent_send(store, 7, words, 4, size);
 }
 
 void takt_agent_store_ask(takt_agent_store *store, takt_agent_job *job)

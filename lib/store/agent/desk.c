@@ -42,8 +42,7 @@ void takt_relay_desk_renew(takt_relay_desk *desk, int connection)
     desk->outdated = desk->unsure = false;
 }
 
-/* The shortest lease of the call's permits, as takt_queue_lease; TAKT_NEVER: no level has any. */
-static int64_t lease_of(const takt_store_call *call)
+int64_t takt_relay_desk_lease(const takt_store_call *call)
 {
     int64_t lease_us = call->numbers->concurrency > 0 ? call->numbers->lease_us : TAKT_NEVER;
 
@@ -148,7 +147,7 @@ bool takt_relay_desk_state(takt_relay_desk *desk, const takt_store_call *call, i
     takt_relay_class classes[TAKT_RELAY_CLASSES_MAX];
     int count = count_wants(desk, claim, classes);
     int64_t holding = (desk->lost ? 0 : claim->holding) + desk->slot_count;
-    int64_t weight = weight_of(desk, claim), lease_us = lease_of(call);
+    int64_t weight = weight_of(desk, claim), lease_us = takt_relay_desk_lease(call);
     takt_inside inside = inside_of(claim);
     bool news;
 
@@ -215,7 +214,7 @@ void takt_relay_desk_award(takt_relay_desk *desk, takt_store_call *call, int64_t
                            int64_t store_us)
 {
     takt_award *award = call->award;
-    int64_t lease_us = lease_of(call), waiting = 0;
+    int64_t lease_us = takt_relay_desk_lease(call), waiting = 0;
     int given = give(desk, award);
 
     award->now_us = store_us;

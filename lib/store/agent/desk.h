@@ -65,6 +65,9 @@ bool takt_relay_desk_state(takt_relay_desk *desk, const takt_store_call *call, i
 /* A slot has arrived.  False: more than asked for. */
 bool takt_relay_desk_arrived(takt_relay_desk *desk, const takt_relay_slot *slot);
 
+/* The shortest lease of a call's permits, as takt_queue_lease; TAKT_NEVER: no level has any. */
+int64_t takt_relay_desk_lease(const takt_store_call *call);
+
 /* Answers a claim with the slots that have arrived, at that instant of the store's clock. */
 void takt_relay_desk_award(takt_relay_desk *desk, takt_store_call *call, int64_t now_us,
                            int64_t store_us);

@@ -208,7 +208,7 @@ static void fill_award(takt_agent_store *store, takt_store_call *call, int64_t f
 {
     takt_award *award = call->award;
     takt_relay_desk *desk = takt_agent_desk_of(store, call);
-    int64_t lease_us = call->numbers->lease_us;
+    int64_t lease_us = takt_relay_desk_lease(call);
     takt_more more;
 
     memset(award, 0, offsetof(takt_award, runs));
@@ -217,7 +217,7 @@ static void fill_award(takt_agent_store *store, takt_store_call *call, int64_t f
     award->least_urgent = -1;
     award->run_count = 0;
     award->holding = call->claim->holding;
-    if (leased_us > 0)
+    if (leased_us > 0 && lease_us != TAKT_NEVER)
         award->lease_spent_us =
             takt_max(takt_agent_now() + lease_us - (leased_us + store->clock.offset_us), 0);
     if (call->status != 0)
@@ -252,6 +252,7 @@ static bool hear_answer(takt_agent_store *store, const message *said)
     } else if (status == 0 || status == TAKT_E_NO_SLOT) {
         call->standing = (takt_standing){0};
         takt_relay_read_standing(&reader, &call->standing);
+        call->level = (int)takt_relay_read(&reader, 0, call->inner_count);
         snprintf(call->standing.reason, sizeof call->standing.reason, "%s", said->words[3]->text);
         if (call->op == TAKT_OP_TRY && call->claim != NULL)
             fill_award(store, call, fence, leased_us);

@@ -27,7 +27,8 @@
  *                                         slashes the inner ones as KEY does (3/5).  If none wait
  *                                         and no permit is held, the ids say only the names
  *     RELAY CALL NUMBER ID KEY "OP COST FOR SLOT REQUESTS ACTUAL [WEIGHT PRIORITY]" REASON
- *                                         WEIGHT and PRIORITY of work whose tenant is settled
+ *                                         WEIGHT and PRIORITY of work whose tenant is settled.  ID
+ *                                         of a nested try is as in WANT
  *     RELAY POLICY NUMBER "VERSION AT"    reads the stored policy
  *     RELAY APPLY NUMBER "VERSION AT" CHANGE TEXT
  *
@@ -41,7 +42,9 @@
  *                                         others, else empty
  *     fail LIMIT KEY "CODE" TEXT          the waiters have left, for that reason
  *     answer NUMBER "STATUS FENCE LEASE ..." REASON TEXT
- *                                         and the standing; of a policy its version and instant
+ *                                         and the standing, and which level of a nested try it is
+ *                                         of: 0 the outermost, from 1 on the inner ones, the
+ *                                         innermost first; of a policy its version and instant
  */
 #ifndef TAKT_STORE_AGENT_MESSAGE_H
 #define TAKT_STORE_AGENT_MESSAGE_H
@@ -51,7 +54,7 @@
 #include "base/text.h"
 #include "core/ledger.h"
 
-#define TAKT_RELAY_VERSION     3
+#define TAKT_RELAY_VERSION     4
 #define TAKT_RELAY_TEXT_SIZE   8192 /* of any message's numbers, and of a limit's */
 #define TAKT_RELAY_SLOTS_MAX   64   /* in one report */
 #define TAKT_RELAY_CLASSES_MAX 64   /* costs and priorities in one statement */

@@ -260,14 +260,15 @@ static int count_list(const takt_reply *at, int left, int max, int values)
     return 1 + (int)at->integer * values;
 }
 
-/* Whether the number of values fits the flags: permits add values, and a try has them twice. */
+/* Whether the number of values fits the flags: permits add values, and a try has them twice.  With
+ * inner limits a try has one more. */
 static bool is_standing(const takt_store_call *call, int64_t flags, const takt_reply *reply)
 {
     int permits =
         call->op == TAKT_OP_TRY && call->claim ? 2 * TAKT_PERMITS_VALUES : TAKT_PERMITS_VALUES;
     int bare = flags & TAKT_FLAG_WATCHED ? TAKT_STANDING_VALUES + TAKT_WATCHED_VALUES
                                          : TAKT_STANDING_VALUES;
-    int count = reply->count;
+    int count = reply->count - (call->inner_count > 0);
 
     if (flags & TAKT_FLAG_RULES)
         bare += count_list(reply + 1 + bare, count - bare, TAKT_RULES_MAX, TAKT_RULE_VALUES);
@@ -319,6 +320,7 @@ static void guess_rules(takt_standing *standing)
 static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t flags)
 {
     takt_standing *standing = &call->standing;
+    int levels = call->inner_count > 0; /* values that name a level */
     const takt_reply *reason;
 
     standing->now_us = read_int(cursor, 0, TAKT_EXACT_MAX);
@@ -340,7 +342,8 @@ static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t 
         read_rules(cursor, standing);
     read_tenants(cursor, call, flags);
     standing->concurrency = standing->held = standing->holders = 0;
-    if (cursor->left > 0) {
+    call->level = 0;
+    if (cursor->left > levels) {
         standing->concurrency = read_int(cursor, 0, TAKT_CONCURRENCY_MAX);
         standing->held = read_int(cursor, 0, TAKT_EXACT_MAX);
         standing->holders = read_int(cursor, 0, TAKT_EXACT_MAX);
@@ -348,8 +351,10 @@ static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t 
     if (!(flags & TAKT_FLAG_RULES))
         guess_rules(standing);
     call->status = call->op == TAKT_OP_TRY && !(flags & TAKT_FLAG_TAKEN) ? TAKT_E_NO_SLOT : 0;
-    if (cursor->left > 0)
+    if (cursor->left > levels)
         read_try(cursor, call, flags);
+    if (levels > 0)
+        call->level = (int)read_int(cursor, 0, call->inner_count);
 }
 
 /* The flags that a reply to this call may have. */

@@ -110,17 +110,16 @@ static bool add_names(takt_script_call *script_call, const char *name_space,
     static const char *const counts[TAKT_SCRIPT_CALL_NAMES] = {
         "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14"};
     static const char *const inner_rests[TAKT_SCRIPT_CALL_INNER] = {"", ":held", ":log"};
-    int inner_count = call->op == TAKT_OP_CLAIM ? call->inner_count : 0;
-    int count = inner_count > 0 || keys & TAKT_KEYS_LOG ? 5
-                : keys & TAKT_KEYS_HELD                 ? 4
-                : keys & TAKT_KEYS_LINE                 ? 3
-                                                        : 1;
-    int all = count + TAKT_SCRIPT_CALL_INNER * inner_count, at = count;
+    int count = call->inner_count > 0 || keys & TAKT_KEYS_LOG ? 5
+                : keys & TAKT_KEYS_HELD                       ? 4
+                : keys & TAKT_KEYS_LINE                       ? 3
+                                                              : 1;
+    int all = count + TAKT_SCRIPT_CALL_INNER * call->inner_count, at = count;
 
     add(script_call, counts[all - 1], strlen(counts[all - 1]));
     if (!add_own(script_call, name_space, call, keys, count))
         return false;
-    for (int i = 0; i < inner_count; i++, at += TAKT_SCRIPT_CALL_INNER)
+    for (int i = 0; i < call->inner_count; i++, at += TAKT_SCRIPT_CALL_INNER)
         if (!add_ledger(script_call, name_space, call->inner[i].limit->name, call->inner[i].key, at,
                         inner_rests, TAKT_SCRIPT_CALL_INNER))
             return false;
@@ -322,7 +321,7 @@ static void end_argument(struct pen *pen, const char *from)
     pen->begun = false;
 }
 
-/* Which of the claim's amounts the units of an inner ledger are, unless they are the same. */
+/* Which of the call's amounts the units of an inner ledger are, unless they are the same. */
 static void add_units(struct pen *pen, takt_unit_map map)
 {
     char text[TAKT_AMOUNTS_MAX + 1];
@@ -356,7 +355,7 @@ static void add_inner(struct pen *pen, const takt_store_call *call)
         const char *from = pen->writer.at;
         add_limit(pen, call->inner[i].numbers);
         add_units(pen, call->inner[i].units);
-        if (i == 0)
+        if (i == 0 && call->op == TAKT_OP_CLAIM)
             add_inner_tenant(pen, call->claim);
         end_argument(pen, from);
     }
@@ -410,7 +409,7 @@ static bool has_permits(const takt_store_call *call)
 {
     bool has = call->numbers->concurrency > 0;
 
-    for (int i = 0; call->op == TAKT_OP_CLAIM && i < call->inner_count; i++)
+    for (int i = 0; i < call->inner_count; i++)
         has = has || call->inner[i].numbers->concurrency > 0;
     return has;
 }
@@ -461,8 +460,7 @@ bool takt_script_call_write(takt_script_call *script_call, const char *name_spac
     else if (call->op == TAKT_OP_LOWER)
         add_lower(&pen, call);
     end_argument(&pen, script_call->text);
-    if (call->op == TAKT_OP_CLAIM)
-        add_inner(&pen, call);
+    add_inner(&pen, call);
     assert(!pen.writer.full);
     return true;
 }

@@ -24,8 +24,8 @@
 #define STEPS      100000
 #define RUN_STEPS  250 /* then another world is drawn */
 #define AT_ONCE    50  /* calls in the pipeline */
-#define REPLY_MAX  (19 + 7 * TAKT_RUNS_MAX + TAKT_TENANT_VALUES * TAKT_TENANTS_MAX)
-#define FIELDS_MAX (11 + REPLY_MAX + TAKT_MORE_MAX * TAKT_RUNS_MAX)
+#define REPLY_MAX  (20 + 7 * TAKT_RUNS_MAX + TAKT_TENANT_VALUES * TAKT_TENANTS_MAX)
+#define FIELDS_MAX (12 + REPLY_MAX + TAKT_MORE_MAX * TAKT_RUNS_MAX)
 
 static uint64_t run_seed;   /* of the world that is run */
 static int64_t step_number; /* in it */
@@ -524,6 +524,8 @@ static int answer_fields(const takt_store_call *call, bool damaged, bool five, i
     fields[1] = call->status;
     n += call->op == TAKT_OP_CLAIM ? award_fields(call->award, fields + n)
                                    : standing_fields(&call->standing, fields + n);
+    if (call->op == TAKT_OP_TRY)
+        fields[n++] = call->level;
     if (five && (call->op == TAKT_OP_CLAIM || (call->op == TAKT_OP_TRY && call->claim)))
         n += permit_fields(call->award, fields + n);
     return n;

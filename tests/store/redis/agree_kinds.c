@@ -716,6 +716,31 @@ static bool counts_beyond(const char *ledger, const takt_numbers *numbers)
     return false;
 }
 
+/* Tries of all levels. */
+static void count_inner_tries(const agree_outcome *ran)
+{
+    const takt_store_call *call = &ran->step.call;
+    const takt_award *award = &ran->step.award;
+    bool tries = call->op == TAKT_OP_TRY && call->inner_count > 0;
+    bool taken = tries && call->status == 0, refused = tries && call->status != 0;
+
+    count("tries with inner limits that take", taken);
+    count("tries that an inner limit refuses", refused && call->level > 0);
+    count("tries that the outermost limit refuses", refused && call->level == 0);
+    count("tries that leave an inner limit the least", taken && call->level > 0);
+    count("tries that leave the outermost limit the least", taken && call->level == 0);
+    count("tries that take permits of inner limits",
+          taken && call->claim && award->fence > 0 && has(ran->inner[0], ";h"));
+    count("tries with inner limits that are stale", refused && call->claim && award->stale);
+    count("tries with inner limits that can never succeed",
+          refused && call->standing.retry_after_us == TAKT_NEVER);
+    count("tries with inner limits where others wait", tries && has(ran->inner[0], ";w"));
+    count("tries of units that the levels number differently",
+          taken && has_other_units(&ran->step));
+    count("tries with inner limits that wake others",
+          tries && call->claim && award->wake_count > 0);
+}
+
 static void count_inner(const agree_outcome *ran)
 {
     const agree_step *step = &ran->step;
@@ -1014,6 +1039,7 @@ void agree_kinds_count(const agree_outcome *ran)
     count_owing(ran);
     count_tenants(ran);
     count_inner(ran);
+    count_inner_tries(ran);
     count_more(ran);
     count_lowers(ran);
     if (ran->step.call.op == TAKT_OP_CLAIM ||

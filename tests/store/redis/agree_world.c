@@ -849,7 +849,7 @@ static void draw_inside(const agree_world *world, bool told, int worker, takt_cl
     claim->inner_weight = worker % 4;
 }
 
-/* The ledgers of inner limits that a claim's slots keep as well. */
+/* The ledgers of inner limits that a claim's slots, or a try, keep as well. */
 static void add_inner(agree_world *world, agree_step *step)
 {
     step->call.inner = step->inner;
@@ -882,6 +882,8 @@ void agree_step_draw(agree_world *world, agree_step *step)
     step->call = (takt_store_call){.op = ONE(world, others)};
     if (chance(world, world->pace || world->share ? 98 : 80))
         step->call.op = TAKT_OP_CLAIM;
+    else if (world->inner_count > 0 && chance(world, 40))
+        step->call.op = TAKT_OP_TRY;
     step->call.limit = limit;
     step->call.numbers = &limit->numbers;
     step->call.key = "any";
@@ -899,9 +901,11 @@ void agree_step_draw(agree_world *world, agree_step *step)
     step->award = (takt_award){.stale = false};
     if (step->call.op == TAKT_OP_CLAIM || step->call.op == TAKT_OP_TRY)
         draw_worker(world, step);
-    if (step->call.op == TAKT_OP_CLAIM && step->ledger == 0 && world->inner_count > 0 &&
-        chance(world, 90))
+    if ((step->call.op == TAKT_OP_CLAIM || step->call.op == TAKT_OP_TRY) && step->ledger == 0 &&
+        world->inner_count > 0 && chance(world, 90))
         add_inner(world, step);
+    if (step->call.op == TAKT_OP_TRY && step->call.inner_count > 0 && chance(world, 70))
+        step->call.cost = 1; /* several levels may give it */
     if (step->call.op == TAKT_OP_CLAIM)
         draw_claim(world, step);
     if (step->call.op == TAKT_OP_TRY && chance(world, limit->numbers.concurrency > 0 ? 5 : 50))

@@ -552,6 +552,38 @@ Test(award_reply, watched)
     cr_expect_not(got.read, "watched, and since when?");
 }
 
+/* Of a try with inner limits the last value says which level the standing is of. */
+Test(award_reply, tries_with_inner_limits)
+{
+    const char *fields[STANDING_SIZE + 7];
+    struct answer got;
+
+    inner_count = 2;
+    memcpy(fields, standing, sizeof standing);
+    fields[0] = "8";
+    fields[STANDING_SIZE] = "2";
+    answer(&got, TAKT_OP_TRY, fields, STANDING_SIZE + 1);
+    cr_assert(got.read);
+    cr_expect_eq(got.call.call.level, 2);
+    cr_expect_eq(got.call.call.standing.concurrency, 0);
+    fields[STANDING_SIZE] = "3";
+    answer(&got, TAKT_OP_TRY, fields, STANDING_SIZE + 1);
+    cr_expect_not(got.read, "there are two inner levels");
+    answer(&got, TAKT_OP_TRY, fields, STANDING_SIZE);
+    cr_expect_not(got.read, "no level is said");
+    for (int i = 0; i < 7; i++) /* 4 of 7 are held by 3, 2 of them ours, the number is 1 */
+        fields[STANDING_SIZE + i] = (const char *[]){"7", "4", "3", "2", "1", "0", "1"}[i];
+    answer(&got, TAKT_OP_TRY, fields, STANDING_SIZE + 7);
+    cr_assert(got.read);
+    cr_expect_eq(got.call.call.level, 1);
+    cr_expect_eq(got.call.call.standing.concurrency, 7);
+    cr_expect_eq(got.call.award.holding, 2);
+    cr_expect_eq(got.call.award.fence, 1);
+    answer(&got, TAKT_OP_TRY, fields, STANDING_SIZE + 6);
+    cr_expect_not(got.read);
+    inner_count = 0;
+}
+
 Test(award_reply, rules)
 {
     static const char *const told[] = {"2", "1",  "5", "4", "9", "0", "800", "500",

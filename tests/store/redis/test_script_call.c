@@ -145,6 +145,41 @@ Test(script_call, inner_limits)
     cr_expect_eq(script_call.count, 3 + 11 + 3);
 }
 
+/* A try names them as a claim does, but no tenant: it does not stand in line. */
+Test(script_call, tries_with_inner_limits)
+{
+    static takt_script_call script_call;
+    takt_limit outer = rig_limit("server", 50, 1000000, 10),
+               inner = rig_limit("domain", 5, 1000000, 1);
+    takt_store_inner within[] = {{&inner, &inner.numbers, "b", TAKT_UNIT_MAP_PLAIN}};
+    takt_claim claim = {
+        .worker = 0xbeef, .seq = 42, .holding = 3, .tenant = "a", .inner_tenant = "a"};
+    takt_store_call call = {.op = TAKT_OP_TRY,
+                            .limit = &outer,
+                            .numbers = &outer.numbers,
+                            .key = "mx",
+                            .inner = within,
+                            .inner_count = 1,
+                            .cost = 7};
+
+    cr_assert(takt_script_call_write(&script_call, "prod", &call));
+    cr_expect_str_eq(join(&script_call),
+                     "8 takt:{prod/server/mx} takt:{prod/server/mx}:line "
+                     "takt:{prod/server/mx}:places takt:{prod/server/mx} takt:{prod/server/mx} "
+                     "takt:{prod/domain/b} takt:{prod/domain/b}:held takt:{prod/domain/b}:log "
+                     "g1/20000*10 1000000 0 250000 0  7 "
+                     "g1/200000*1 1000000 0 250000 0 ",
+                     "%s", join(&script_call));
+    inner.numbers.concurrency = 2;
+    inner.numbers.lease_us = 30000000;
+    call.claim = &claim;
+    script_call.keys = 0;
+    cr_assert(takt_script_call_write(&script_call, "prod", &call));
+    cr_expect_eq(script_call.keys, TAKT_KEYS_TEXT | TAKT_KEYS_LINE | TAKT_KEYS_HELD);
+    cr_expect(strstr(join(&script_call), " 7 beef 42 3 g1/200000*1 ") != NULL, "%s",
+              join(&script_call));
+}
+
 /* The innermost line has the claim's tenants, or its own, within the turns of a subject. */
 Test(script_call, tenants_of_the_innermost_limit)
 {

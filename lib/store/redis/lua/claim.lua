@@ -11,7 +11,7 @@
 -- reply flags, now, claim_again_at, next_slot_at, blocked_until, waiting, workers, refused, in_line, least_urgent,
 --       the newer ledger's text or '', with permits: holding, fence, reuses; then for each run first us, parts,
 --       step us, parts, whole, count, cost (with further amounts: the text of the want)
--- needs: quick quick_line quick_permits levels overflow offers worth
+-- needs: quick quick_line quick_permits levels inner_line overflow offers worth
 
 local claim
 claim = {
@@ -773,7 +773,7 @@ return run(function()
     local reply = { 0, ledger.now, 0, 0, 0, 0, 0, 0, 0, 0, '' }
     tidy(claim.worker)
     if claim.inner then
-        claim.inner.tidy(claim)
+        claim.inner.tidy(claim.worker)
     end
     wakes.names = {}
     claim.reply, claim.own, claim.wants, claim.refused, claim.in_line, claim.slots = reply, {}, {}, 0, 0, 0

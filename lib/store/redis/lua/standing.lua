@@ -88,6 +88,8 @@ local function standing(flags, retry_at, with_tenants)
     end
     if held then
         told[at + 1], told[at + 2], told[at + 3] = limit.concurrency, held.total, held.count
+    elseif held_named then -- an inner limit without permits
+        told[at + 1], told[at + 2], told[at + 3] = limit.concurrency, 0, 0
     end
     if held and limit.concurrency > 0 then
         told[3] = math.min(told[3], limit.concurrency)
