@@ -103,6 +103,48 @@ CONTRACT(keeps_the_rules_of_inner_limits)
     leave_place(&at);
 }
 
+/* A try takes of all levels or of none, with their permits; the answer is about one of them. */
+CONTRACT(tries_all_levels_at_once)
+{
+    takt_limit outer = rig_limit("server", 100, RIG_DAY, 100);
+    takt_limit domain = rig_limit("domain", 20, RIG_DAY, 2);
+    takt_limit mailbox = rig_limit("mailbox", 20, RIG_DAY, 3);
+    takt_store_inner inner[] = {{&mailbox, &mailbox.numbers, "a@b", TAKT_UNIT_MAP_PLAIN},
+                                {&domain, &domain.numbers, "b", TAKT_UNIT_MAP_PLAIN}};
+    static const struct {
+        int64_t cost;
+        int status, level;
+        int64_t limit, remaining;
+    } tries[] = {{1, 0, 2, 2, 1},
+                 {2, TAKT_E_NO_SLOT, 2, 2, 1},
+                 {1, 0, 2, 2, 0},
+                 {1, TAKT_E_NO_SLOT, 2, 2, 0},
+                 {4, TAKT_E_NO_SLOT, 1, 3, 1}};
+    struct place at;
+    struct rig rig;
+    struct rig_call call;
+
+    find_place(&at, *kind);
+    rig_open(&rig, at.url);
+    for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
+        rig_call_init(&call, TAKT_OP_TRY, &outer, "");
+        call.call.claim = NULL;
+        call.call.inner = inner;
+        call.call.inner_count = 2;
+        call.call.cost = tries[i].cost;
+        cr_expect_eq(rig_run(&rig, &call), tries[i].status, "%zu", i);
+        cr_expect_eq(call.call.level, tries[i].level, "%zu", i);
+        cr_expect_eq(call.call.standing.limit, tries[i].limit, "%zu", i);
+        cr_expect_eq(call.call.standing.remaining, tries[i].remaining, "%zu", i);
+    }
+    cr_expect_eq(call.call.standing.retry_after_us, TAKT_NEVER);
+    cr_expect_eq(rig_peek(&rig, &outer, "").remaining, 98);
+    cr_expect_eq(rig_peek(&rig, &domain, "b").remaining, 0);
+    cr_expect_eq(rig_peek(&rig, &mailbox, "a@b").remaining, 1);
+    rig_close(&rig);
+    leave_place(&at);
+}
+
 CONTRACT(awards_a_claim)
 {
     takt_limit limit = rig_limit("a", 100, RIG_DAY, 100);

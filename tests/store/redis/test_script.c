@@ -54,6 +54,33 @@ static void add_rule(takt_limit *limit, const char *algorithm, int64_t tokens, i
     limit->numbers.rules[limit->numbers.rule_count++] = other.numbers.rules[0];
 }
 
+/* If a page of a log cannot be read, that ledger begins anew, and nothing is taken of any level. */
+Test(redis_script, a_damaged_page_refuses_a_try_of_all_levels)
+{
+    takt_limit outer = limit_with("gcra", 100, RIG_DAY, 100),
+               inner = limit_with("sliding-log", 3, RIG_DAY, 0);
+    takt_store_inner within[] = {{&inner, &inner.numbers, "k", TAKT_UNIT_MAP_PLAIN}};
+    struct rig_call call;
+
+    strcpy(inner.name, "b");
+    for (int i = 0; i < 4; i++) {
+        rig_call_init(&call, TAKT_OP_TRY, &outer, "k");
+        call.call.claim = NULL;
+        call.call.inner = within;
+        call.call.inner_count = 1;
+        call.call.cost = 1;
+        if (i == 3)
+            server_say(&server, "HSET takt:{test/b/k}:log 1:0 x");
+        cr_assert_eq(rig_run(&rig, &call), i < 3 ? 0 : TAKT_E_NO_SLOT, "%d", i);
+    }
+    cr_expect_eq(call.call.level, 1);
+    cr_expect_gt(call.call.standing.retry_after_us, RIG_DAY / 2);
+    cr_expect_gt(call.call.standing.blocked_until_us, call.call.standing.now_us + RIG_DAY / 2);
+    cr_expect_eq(rig.damaged, 1);
+    cr_expect_eq(rig_peek(&rig, &outer, "k").remaining, 97);
+    cr_expect_eq(rig_peek(&rig, &inner, "k").remaining, 0);
+}
+
 static void forget_all(void)
 {
     server_say(&server, "FLUSHDB");
