@@ -32,7 +32,7 @@ BYTES = 1 << 30  # a mutant that claims without end at one instant of virtual ti
 BROKEN = re.compile(r'^promise \d is broken.*', re.MULTILINE)
 LINKER = ['-fuse-ld=gold'] if shutil.which('ld.gold') else []  # in half the time of the usual one
 KNOWN = SOURCE / 'tests' / 'fleet' / 'mutant_seeds.txt'
-KNOWN_FROM = 10  # seeds before that are soon reached
+KNOWN_FROM = 2
 
 # Name, file, what is written there, what the mutant has instead.
 MUTANTS = [
