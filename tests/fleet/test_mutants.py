@@ -4,7 +4,7 @@ Shows that the checker of the promises bites. Each mutant is one source file of 
 fault somebody could make; some seed of fleet/promises must fail with it. A text that is not found exactly once (however
 its lines are broken) means that the source has changed: give its mutant a new one.
 
-Most are noticed by one of the first seeds. mutant_seeds.txt has the seed that noticed each of the others: it is tried
+Many are noticed by the first seed. mutant_seeds.txt has the seed that noticed each of the others: it is tried
 first, and all seeds in their order if it does not notice the mutant any more, which takes minutes.
 
 Usage: test_mutants.py [--renew] [NAME...]; $TAKT_BUILD has the library, $TAKT_SOURCE the sources. --renew writes
