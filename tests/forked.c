@@ -4,7 +4,7 @@
  * tenth of that, and with sanitizers or valgrind a fiftieth.
  *
  *     PROGRAM [TEST...]    only the tests whose names, SUITE::TEST, begin with one of these, or
- *                          whose files' names end with one: core/test_gcra.c
+ *                          whose files' names end with one: rules/test_gcra.c
  *
  * It has the part of Criterion's interface that asserts in C use; a test that uses more fails to
  * link.
