@@ -3,7 +3,8 @@
  * main program starts the program anew for each test, with its twenty libraries.  A fork takes a
  * tenth of that, and with sanitizers or valgrind a fiftieth.
  *
- *     PROGRAM [TEST...]    only the tests whose names, SUITE::TEST, begin with one of these
+ *     PROGRAM [TEST...]    only the tests whose names, SUITE::TEST, begin with one of these, or
+ *                          whose files' names end with one: rules/test_gcra.c
  *
  * It has the part of Criterion's interface that asserts in C use; a test that uses more fails to
  * link.
@@ -31,6 +32,10 @@ struct criterion_options criterion_options;
  * exit() itself has neither. */
 #define PASSED  78
 #define SKIPPED 77
+
+/* How many bytes are allocated, as AddressSanitizer counts them; without it there is no such
+ * function. */
+size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
 
 static FILE *report; /* standard output, also where a test redirects it */
 
@@ -200,6 +205,21 @@ static bool is_disabled(const struct criterion_test *test)
     return test->data->disabled || (suite && suite->disabled);
 }
 
+static size_t allocated_bytes(void)
+{
+    return __sanitizer_get_current_allocated_bytes ? __sanitizer_get_current_allocated_bytes() : 0;
+}
+
+/* Ends the process of a test.  exit() would look for leaks, which takes longer than most tests:
+ * there are none where as much is allocated as before. */
+static void end(int status, size_t allocated_before)
+{
+    fflush(NULL);
+    if (__sanitizer_get_current_allocated_bytes && allocated_bytes() == allocated_before)
+        _exit(status);
+    exit(status);
+}
+
 /* Ends a test that takes longer than it or its suite may, if one of them says so. */
 static void limit_time(void)
 {
@@ -216,6 +236,7 @@ static void run(const struct criterion_test *test, void *param)
     self.test = test;
     self.suite = suite_of(test);
     self.param = param;
+    size_t allocated = allocated_bytes();
     limit_time();
     /* A failed assert ends the test wherever it is.  Once the main part has begun, the teardown
      * still follows. */
@@ -223,7 +244,7 @@ static void run(const struct criterion_test *test, void *param)
         test->test();
     else if (self.needs_teardown)
         criterion_internal_test_teardown();
-    exit(self.failed ? EXIT_FAILURE : self.skipped ? SKIPPED : PASSED);
+    end(self.failed ? EXIT_FAILURE : self.skipped ? SKIPPED : PASSED, allocated);
 }
 
 /* Whether it passed. */
@@ -248,6 +269,13 @@ static bool judge(const struct criterion_test *test, void *param)
     return passed;
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+    size_t size = strlen(text), end_size = strlen(end);
+
+    return size >= end_size && strcmp(text + size - end_size, end) == 0;
+}
+
 static bool is_chosen(const struct criterion_test *test, char **chosen)
 {
     char name[256];
@@ -256,7 +284,7 @@ static bool is_chosen(const struct criterion_test *test, char **chosen)
         return true;
     snprintf(name, sizeof name, "%s::%s", test->category, test->name);
     for (; *chosen; chosen++)
-        if (strncmp(name, *chosen, strlen(*chosen)) == 0)
+        if (strncmp(name, *chosen, strlen(*chosen)) == 0 || ends_with(test->data->file_, *chosen))
             return true;
     return false;
 }

@@ -283,7 +283,9 @@ Test(weights, only_what_differs_from_1_is_in_the_text)
     claim_for(&b, 0, 2, 1, many, 0);
     claim_for(&b, 0, 0, 0, many, 0);
     size = takt_ledger_encode(&b.ledger, text, sizeof text);
-    cr_assert_null(memchr(strchr(text, ';'), '*', size - (size_t)(strchr(text, ';') - text)));
+    const char *rest = memchr(text, ';', size);
+    cr_assert_not_null(rest);
+    cr_assert_null(memchr(rest, '*', size - (size_t)(rest - text)));
     claim_for(&b, 0, 0, 30, many, 0);
     claim_for(&b, 100 * MS, 0, 30, many, 0);
     size = takt_ledger_encode(&b.ledger, text, sizeof text - 1);

@@ -100,8 +100,9 @@ static void end(void)
 
 TestSuite(weights, .init = begin, .fini = end, .timeout = 60);
 
-/* A ninth each.  How near to it they come on a busy machine is no matter here (tests/fleet/hosts.c);
- * if the agent had one share for all its programs, the worker would have half. */
+/* A ninth each.  How near to it they come on a busy machine is no matter here
+ * (tests/fleet/hosts.c); if the agent had one share for all its programs, the worker would have
+ * half. */
 static void expect_shares(const char *of)
 {
     limit = of;
