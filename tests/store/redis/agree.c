@@ -349,7 +349,7 @@ static void fill(agree_world *world, int ledger)
     int64_t last;
 
     if (!turn || !tenants || !places || strstr(ours->text, ";p9,") ||
-        takt_random_below(&world->random, 10) > 0)
+        takt_random_below(&world->random, ledger > 0 ? 4 : 10) > 0)
         return;
     count -= (int)takt_random_below(&world->random, 2);
     last = strtoll(turn + 2, &end, 10);
