@@ -1,12 +1,10 @@
 /*
- * bounded.c: see bounded.h.
+ * bounded.c: fleets of nested work whose inner limits have max_waiting.
  *
  * After each claim no more waiters stand in an inner line than its bound allows, and none has left
  * while there was room on all levels; a waiter that has left has left all levels, and has cost no
  * token; and newcomers that are too many fail soon, also if their queue is parked.
  */
-#include "bounded.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +12,7 @@
 
 #include "base/integers.h"
 #include "checker.h"
+#include "families.h"
 #include "scenario.h"
 #include "scheduler/nest.h"
 
@@ -443,9 +442,9 @@ static void dropped_while_asleep(int64_t delay_us, uint64_t seed)
     close_fleet();
 }
 
-static void (*const figures[])(int64_t delay_us, uint64_t seed) = {
-    refused_work_costs_nothing, newcomers_of_a_parked_queue, too_many_keys,
-    those_that_leave_together, dropped_while_asleep};
+static const family_figure figures[] = {refused_work_costs_nothing, newcomers_of_a_parked_queue,
+                                        too_many_keys, those_that_leave_together,
+                                        dropped_while_asleep};
 
 #define FIGURES (sizeof figures / sizeof *figures)
 
@@ -530,7 +529,7 @@ static void any_bounded(uint64_t seed)
     close_fleet();
 }
 
-void bounded_run(uint64_t seed)
+static void run_one(uint64_t seed)
 {
     uint64_t kind = seed / 7 % (20 * FIGURES); /* figures take ten times as long as the others */
 
@@ -540,11 +539,9 @@ void bounded_run(uint64_t seed)
         any_bounded(seed);
 }
 
-void bounded_run_figures(void)
+static void run_figures(void)
 {
-    static const int64_t delays_us[] = {0, 500, 5000};
-
-    for (size_t i = 0; i < sizeof delays_us / sizeof *delays_us; i++)
-        for (size_t j = 0; j < FIGURES; j++)
-            figures[j](delays_us[i], i + 1);
+    family_run_figures(figures, FIGURES);
 }
+
+const family bounded_family = {.each = 7, .run = run_one, .run_figures = run_figures};

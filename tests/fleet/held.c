@@ -1,8 +1,6 @@
 /*
- * held.c: see held.h.
+ * held.c: fleets of nested work that holds permits, of inner limits and of the outermost one.
  */
-#include "held.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +8,7 @@
 
 #include "base/integers.h"
 #include "checker.h"
+#include "families.h"
 #include "scenario.h"
 #include "scheduler/permits.h"
 
@@ -292,8 +291,7 @@ static void holders_die(int64_t delay_us, uint64_t seed)
     close_fleet();
 }
 
-static void (*const figures[])(int64_t delay_us, uint64_t seed) = {three_for_eight, slow_account,
-                                                                   holders_die};
+static const family_figure figures[] = {three_for_eight, slow_account, holders_die};
 
 #define FIGURES (sizeof figures / sizeof *figures)
 
@@ -355,7 +353,7 @@ static void any_held(uint64_t seed)
     close_fleet();
 }
 
-void held_run(uint64_t seed)
+static void run_one(uint64_t seed)
 {
     uint64_t kind = seed / 10 % (20 * FIGURES); /* figures take ten times as long as the others */
 
@@ -365,11 +363,9 @@ void held_run(uint64_t seed)
         any_held(seed);
 }
 
-void held_run_figures(void)
+static void run_figures(void)
 {
-    static const int64_t delays_us[] = {0, 500, 5000};
-
-    for (size_t i = 0; i < sizeof delays_us / sizeof *delays_us; i++)
-        for (size_t j = 0; j < FIGURES; j++)
-            figures[j](delays_us[i], i + 1);
+    family_run_figures(figures, FIGURES);
 }
+
+const family held_family = {.each = 10, .run = run_one, .run_figures = run_figures};

@@ -1,14 +1,16 @@
 /*
- * hosts.c: see hosts.h.
+ * hosts.c: a fleet of hosts with agents, each of which claims for all processes of its host.
+ *
+ * No faults, and each process always wants more.  All hosts together keep the rate exactly (promise
+ * 5), and each host gets a part in proportion to its processes, to 2 % (promise 4).
  */
-#include "hosts.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/integers.h"
 #include "checker.h"
+#include "families.h"
 #include "scenario.h"
 
 #define SECOND_US  INT64_C(1000000)
@@ -115,7 +117,8 @@ static void run_hosts(int hosts, const int64_t *weights, int64_t rate, int64_t d
     free(processes);
 }
 
-void hosts_run(uint64_t seed)
+/* Some hosts at random. */
+static void run_one(uint64_t seed)
 {
     static const int64_t rates[] = {20, 100, 333, 1000, 2000};
     static const int64_t delays_us[] = {0, 500, 2000, 4000};
@@ -130,7 +133,8 @@ void hosts_run(uint64_t seed)
     run_hosts(hosts, weights, rates[draw(&random, 5)], delays_us[draw(&random, 4)], seed);
 }
 
-void hosts_run_many(void)
+/* 200 hosts of 50 processes each, and as many of 1 to 99, at 1000/s; two of one process. */
+static void run_figures(void)
 {
     int64_t weights[HOSTS_MAX];
 
@@ -144,3 +148,5 @@ void hosts_run_many(void)
         weights[i] = 1;
     run_hosts(2, weights, 2000, 4000, 3);
 }
+
+const family hosts_family = {.each = 10, .run = run_one, .run_figures = run_figures};

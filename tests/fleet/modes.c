@@ -1,11 +1,10 @@
 /*
- * modes.c: see modes.h.
+ * modes.c: fleets whose workers put a level into shadow, and out of it, while work waits and while
+ * callbacks are due.
  *
  * Work is of an account, within a vendor, within a limit that is always in shadow.  Each worker has
  * a policy of its own, under which the accounts enforce or are in shadow.
  */
-#include "modes.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 
 #include "base/integers.h"
 #include "checker.h"
+#include "families.h"
 #include "scenario.h"
 #include "scheduler/path.h"
 #include "scheduler/renew.h"
@@ -295,7 +295,7 @@ static void check_use(int64_t rate)
         fail(5, "the rate is not used", "all", used, whole);
 }
 
-void modes_run(uint64_t seed)
+static void run_one(uint64_t seed)
 {
     static const int64_t rates[] = {20, 50, 100}, inner_rates[] = {2, 5, 10};
     int workers, count;
@@ -324,3 +324,5 @@ void modes_run(uint64_t seed)
     scenario_total.started += start_count;
     takt_fleet_close(&fleet);
 }
+
+const family modes_family = {.each = 5, .run = run_one};

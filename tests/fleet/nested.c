@@ -1,8 +1,10 @@
 /*
- * nested.c: see nested.h.
+ * nested.c: fleets whose work is of keys of an inner limit (accounts), within one outer limit.
+ *
+ * Of each level the slots keep the rule, also after blocks, crashes and lost messages (promise 1),
+ * nothing starts before its slot (2), accounts that wait get equal parts (4), and no slot is wasted
+ * (5).
  */
-#include "nested.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +12,7 @@
 
 #include "base/integers.h"
 #include "checker.h"
+#include "families.h"
 #include "scenario.h"
 
 #define SECOND_US    INT64_C(1000000)
@@ -614,7 +617,7 @@ static void deadlines(int64_t delay_us, uint64_t seed)
     close_accounts();
 }
 
-static void (*const figures[])(int64_t delay_us, uint64_t seed) = {
+static const family_figure figures[] = {
     hundred_accounts,   shared_accounts, spread_unevenly, paced_inside, domain_beside_many,
     block_outside,      block_inside,    crashes,         deadlines,    some_keys,
     workers_of_one_key, keys_on_all,     two_keys,        fresh_keys,   too_many_keys,
@@ -723,7 +726,7 @@ static void any_accounts(uint64_t seed)
 }
 
 /* Figures take ten times as long as fleets at random, and differ little from seed to seed. */
-void nested_run(uint64_t seed)
+static void run_one(uint64_t seed)
 {
     uint64_t kind = seed / 5 % (2 * FIGURES), round = seed / 5 / (2 * FIGURES);
 
@@ -733,11 +736,9 @@ void nested_run(uint64_t seed)
         figures[kind]((int64_t)(round / ROUNDS % 7) * 800, seed);
 }
 
-void nested_run_figures(void)
+static void run_figures(void)
 {
-    static const int64_t delays_us[] = {0, 500, 5000};
-
-    for (size_t i = 0; i < sizeof delays_us / sizeof *delays_us; i++)
-        for (size_t j = 0; j < FIGURES; j++)
-            figures[j](delays_us[i], i + 1);
+    family_run_figures(figures, FIGURES);
 }
+
+const family nested_family = {.each = 5, .run = run_one, .run_figures = run_figures};

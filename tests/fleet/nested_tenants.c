@@ -1,8 +1,10 @@
 /*
- * nested_tenants.c: see nested_tenants.h.
+ * nested_tenants.c: fleets whose work of an inner limit is for tenants: the innermost limit has
+ * `fair`, alone or like the outermost one.
+ *
+ * The rules of both levels hold (promise 1), nothing starts before its slot (2), the tenants of a
+ * key have their parts of what it gets, by their weights (4), and no slot is wasted (5).
  */
-#include "nested_tenants.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +12,7 @@
 
 #include "base/integers.h"
 #include "checker.h"
+#include "families.h"
 #include "scenario.h"
 
 #define SECOND_US  INT64_C(1000000)
@@ -520,7 +523,7 @@ static void inside_and_outside(int64_t delay_us, uint64_t seed)
     ten_beside_many(100, 50, true, delay_us, seed);
 }
 
-static void (*const figures[])(int64_t delay_us, uint64_t seed) = {
+static const family_figure figures[] = {
     two_keys, inside_alone, inside_and_outside, many_tenants, too_many_tenants, permits_outside,
 };
 
@@ -596,7 +599,8 @@ static void any_tenants(uint64_t seed)
     close_fleet();
 }
 
-void nested_tenants_run(uint64_t seed)
+/* Some tenants at random. */
+static void run_one(uint64_t seed)
 {
     uint64_t kind = seed / 5 % (2 * FIGURES), round = seed / 5 / (2 * FIGURES);
 
@@ -606,11 +610,9 @@ void nested_tenants_run(uint64_t seed)
         figures[kind]((int64_t)(round / ROUNDS % 7) * 800, seed);
 }
 
-void nested_tenants_run_figures(void)
+static void run_figures(void)
 {
-    static const int64_t delays_us[] = {0, 500, 5000};
-
-    for (size_t i = 0; i < sizeof delays_us / sizeof *delays_us; i++)
-        for (size_t j = 0; j < FIGURES; j++)
-            figures[j](delays_us[i], i + 1);
+    family_run_figures(figures, FIGURES);
 }
+
+const family nested_tenants_family = {.each = 5, .run = run_one, .run_figures = run_figures};

@@ -1,14 +1,17 @@
 /*
- * nested_tries.c: see nested_tries.h.
+ * nested_tries.c: fleets that try at keys of an inner limit (accounts) within one outer limit,
+ * beside work that waits.
+ *
+ * Of each level what was taken keeps the rule (promise 1), and each level has given exactly what
+ * was granted: a refused try has taken nothing anywhere (5).
  */
-#include "nested_tries.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "checker.h"
+#include "families.h"
 #include "scenario.h"
 
 #define SECOND_US INT64_C(1000000)
@@ -158,7 +161,7 @@ static void check_quotas(void)
                  QUOTA - accounts[i].taken);
 }
 
-void nested_tries_run(uint64_t seed)
+static void run_one(uint64_t seed)
 {
     uint64_t random = seed * 7919 + 1;
     bool quotas = draw(&random, 2) == 0;
@@ -198,3 +201,5 @@ void nested_tries_run(uint64_t seed)
     scenario_total.started += starts;
     takt_fleet_close(&fleet);
 }
+
+const family nested_tries_family = {.each = 10, .at = 1, .run = run_one};

@@ -1,8 +1,10 @@
 /*
- * nested_units.c: see nested_units.h.
+ * nested_units.c: fleets whose work takes different amounts of several units of nested limits,
+ * which number their units differently.
+ *
+ * All rules of all levels hold (promise 1), work of every key goes on (promise 4), and each key
+ * uses up its own rules or, with the others, those of all (promise 5).
  */
-#include "nested_units.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +12,7 @@
 
 #include "base/integers.h"
 #include "checker.h"
+#include "families.h"
 #include "scenario.h"
 
 #define SECOND_US   INT64_C(1000000)
@@ -396,7 +399,8 @@ static void any_units(uint64_t seed)
     close_keys();
 }
 
-void nested_units_run(uint64_t seed)
+/* Some workers, keys and amounts at random, with lost and repeated messages, blocks and crashes. */
+static void run_one(uint64_t seed)
 {
     if (seed / 5 % 8 == 0) {
         teams((int64_t)(seed % 7) * 800, seed);
@@ -406,12 +410,12 @@ void nested_units_run(uint64_t seed)
     }
 }
 
-void nested_units_run_figures(void)
+/* Teams with input and output tokens inside an organisation's, and inside one of requests alone. */
+static void run_figures(void)
 {
-    static const int64_t delays_us[] = {0, 500, 5000};
+    static const family_figure figures[] = {teams, requests};
 
-    for (size_t i = 0; i < sizeof delays_us / sizeof *delays_us; i++) {
-        teams(delays_us[i], i + 1);
-        requests(delays_us[i], i + 1);
-    }
+    family_run_figures(figures, sizeof figures / sizeof *figures);
 }
+
+const family nested_units_family = {.each = 5, .run = run_one, .run_figures = run_figures};

@@ -12,30 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bounded.h"
-#include "held.h"
-#include "hosts.h"
-#include "modes.h"
-#include "nested.h"
-#include "nested_tenants.h"
-#include "nested_tries.h"
-#include "nested_units.h"
+#include "families.h"
 #include "scenario.h"
 #include "seed.h"
-#include "tenants.h"
-#include "units.h"
 
-#define SEEDS        50 /* the others are of test_promises.py */
-#define HOSTS_EACH   10 /* seeds that are fleets of hosts, too */
-#define TENANTS_EACH 5  /* and of tenants */
-#define NESTED_EACH  5  /* and of nested limits */
-#define HELD_EACH    10 /* and of nested limits with permits */
-#define BOUNDED_EACH 7  /* and of nested limits that bound their waiters */
-#define UNITS_EACH   10 /* and of units */
-#define LEVELS_EACH  5  /* and of units of nested limits */
-#define INSIDE_EACH  5  /* and of tenants of nested limits */
-#define MODES_EACH   5  /* and of levels that are put into shadow and out of it */
-#define TRIES_EACH   10 /* and of tries of nested limits */
+#define SEEDS 50 /* the others are of test_promises.py */
+
+static const family *const families[] = {
+    &hosts_family,   &tenants_family,      &nested_family,       &held_family,
+    &bounded_family, &units_family,        &nested_units_family, &nested_tenants_family,
+    &modes_family,   &nested_tries_family,
+};
+
+#define FAMILIES (sizeof families / sizeof *families)
 
 static uint64_t seed;
 
@@ -68,37 +57,13 @@ int main(int argc, char **argv)
     checker_on_failure = failed;
     for (seed = first; seed <= last; seed++) {
         scenario_run(seed);
-        if (seed % HOSTS_EACH == 0)
-            hosts_run(seed);
-        if (seed % TENANTS_EACH == 0)
-            tenants_run(seed);
-        if (seed % NESTED_EACH == 0)
-            nested_run(seed);
-        if (seed % HELD_EACH == 0)
-            held_run(seed);
-        if (seed % BOUNDED_EACH == 0)
-            bounded_run(seed);
-        if (seed % UNITS_EACH == 0)
-            units_run(seed);
-        if (seed % LEVELS_EACH == 0)
-            nested_units_run(seed);
-        if (seed % INSIDE_EACH == 0)
-            nested_tenants_run(seed);
-        if (seed % MODES_EACH == 0)
-            modes_run(seed);
-        if (seed % TRIES_EACH == 1)
-            nested_tries_run(seed);
+        for (size_t i = 0; i < FAMILIES; i++)
+            if (seed % (uint64_t)families[i]->each == (uint64_t)families[i]->at)
+                families[i]->run(seed);
     }
-    if (argc == 1 && test_rounds(SEEDS) == SEEDS) {
-        hosts_run_many();
-        tenants_run_figures();
-        nested_run_figures();
-        held_run_figures();
-        bounded_run_figures();
-        units_run_figures();
-        nested_units_run_figures();
-        nested_tenants_run_figures();
-    }
+    for (size_t i = 0; argc == 1 && test_rounds(SEEDS) == SEEDS && i < FAMILIES; i++)
+        if (families[i]->run_figures)
+            families[i]->run_figures();
     printf(
         "%" PRIu64
         " seeds: %lld calls, %lld slots, %lld started, %lld handed back, %lld left without, %lld "

@@ -1,14 +1,17 @@
 /*
- * tenants.c: see tenants.h.
+ * tenants.c: fleets whose workers have work of several tenants of one limit.
+ *
+ * No faults but workers that die, and each tenant always wants more.  The rule holds and no slot is
+ * wasted (promises 1 and 5), and each tenant gets a part in proportion to its weight, wherever its
+ * work waits (promise 4).
  */
-#include "tenants.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/integers.h"
 #include "checker.h"
+#include "families.h"
 #include "scenario.h"
 
 #define SECOND_US   INT64_C(1000000)
@@ -439,13 +442,13 @@ static void more_than_stand_in_line(int64_t delay_us, uint64_t seed)
 }
 
 /* Each at random, and all of them: the figures that docs/design.md has. */
-static void (*const figures[])(int64_t delay_us, uint64_t seed) = {
+static const family_figure figures[] = {
     few_beside_many, equal_parts,     three_to_one,        alone,
     back_again,      permits_in_turn, forty_on_one_worker,
 };
 
 /* Faults that the figures do not show. */
-static void (*const others[])(int64_t delay_us, uint64_t seed) = {
+static const family_figure others[] = {
     one_that_asks_for_too_little,
     a_dead_head,
     more_than_stand_in_line,
@@ -454,7 +457,8 @@ static void (*const others[])(int64_t delay_us, uint64_t seed) = {
 #define FIGURES (sizeof figures / sizeof *figures)
 #define OTHERS  (sizeof others / sizeof *others)
 
-void tenants_run(uint64_t seed)
+/* Some tenants at random. */
+static void run_one(uint64_t seed)
 {
     uint64_t kind = seed / 5 % (2 * FIGURES);
 
@@ -466,16 +470,12 @@ void tenants_run(uint64_t seed)
         any_parts(seed);
 }
 
-void tenants_run_figures(void)
+static void run_figures(void)
 {
-    static const int64_t delays_us[] = {0, 500, 5000};
-
-    for (size_t i = 0; i < sizeof delays_us / sizeof *delays_us; i++) {
-        for (size_t j = 0; j < FIGURES; j++)
-            figures[j](delays_us[i], i + 1);
-        for (size_t j = 0; j < OTHERS; j++)
-            others[j](delays_us[i], i + 1);
-    }
+    family_run_figures(figures, FIGURES);
+    family_run_figures(others, OTHERS);
     for (uint64_t seed = 1; seed <= 10; seed++)
         few_beside_many(1000, seed);
 }
+
+const family tenants_family = {.each = 5, .run = run_one, .run_figures = run_figures};

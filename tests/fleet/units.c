@@ -1,14 +1,17 @@
 /*
- * units.c: see units.h.
+ * units.c: fleets whose work takes different amounts of several units of one limit.
+ *
+ * No faults but workers that die, and every worker always wants more.  All rules hold (promise 1),
+ * the scarce unit is used up (promise 5), and workers whose requests are small parts of a turn get
+ * the same dominant share: the largest part that each has of any unit (promise 4).
  */
-#include "units.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/integers.h"
 #include "checker.h"
+#include "families.h"
 #include "scenario.h"
 
 #define SECOND_US   INT64_C(1000000)
@@ -274,7 +277,8 @@ static void each_another(int64_t delay_us, uint64_t seed)
     check(3, 0, BEGIN_US + 10 * SECOND_US, EVEN_OWN, USED);
 }
 
-void units_run(uint64_t seed)
+/* Some workers and amounts at random. */
+static void run_one(uint64_t seed)
 {
     uint64_t kind = seed / 10 % 8;
 
@@ -290,7 +294,8 @@ void units_run(uint64_t seed)
         any_amounts(seed);
 }
 
-void units_run_figures(void)
+/* Where the scarce unit is known. */
+static void run_figures(void)
 {
     static const int64_t delays_us[] = {0, 500, 5000};
 
@@ -301,3 +306,5 @@ void units_run_figures(void)
         each_another(delays_us[i], i + 1);
     }
 }
+
+const family units_family = {.each = 10, .run = run_one, .run_figures = run_figures};
