@@ -26,16 +26,6 @@
  * is that many. */
 #define TAKT_TENANT_TURNS 4
 
-/* The number under which a worker claims for a tenant.  For "" and NULL it is the worker's own. */
-uint64_t takt_tenant_worker(uint64_t worker, const char *tenant);
-
-/* Encodes a name for a ledger's text and for script calls; returns its length.  Blanks, control
- * characters, `%` and `;` become %20 and so on. */
-size_t takt_tenant_write(const char *name, char text[TAKT_TENANT_TEXT_MAX + 1]);
-
-/* Decodes a name; what no name has becomes `?`. */
-void takt_tenant_read(const char *text, char name[TAKT_TENANT_SIZE_MAX + 1]);
-
 /* Call before a claim changes the line: each priority of its wants gets this tenant (NULL: that
  * without a name).  False: there are too many tenants, and the claim cannot stand in line. */
 bool takt_tenants_join(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,

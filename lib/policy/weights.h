@@ -14,7 +14,6 @@
 #include <takt/takt.h>
 
 #include "core/limit.h"
-#include "core/tenants.h"
 
 #define TAKT_WEIGHTS_MAX 64 /* tenants that a limit names */
 

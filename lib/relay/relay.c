@@ -9,7 +9,7 @@
 
 #include "base/fail.h"
 #include "base/integers.h"
-#include "core/tenants.h"
+#include "core/ledger.h"
 
 #define LIMITS_MAX 100000 /* that one program may define */
 

@@ -10,7 +10,7 @@
 #include "base/integers.h"
 #include "client/call.h"
 #include "client/try.h"
-#include "core/tenants.h"
+#include "core/ledger.h"
 #include "policy/unit_text.h"
 #include "relay/relay.h"
 #include "scheduler/registry.h"

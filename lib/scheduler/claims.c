@@ -4,7 +4,7 @@
 #include "scheduler/claims.h"
 
 #include "base/integers.h"
-#include "core/tenants.h"
+#include "core/tenant_name.h"
 #include "scheduler/loss.h"
 #include "scheduler/nest.h"
 #include "scheduler/order.h"

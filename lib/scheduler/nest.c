@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "core/tenants.h"
+#include "core/tenant_name.h"
 
 #define ID_SIZE (TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX)
 

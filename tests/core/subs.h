@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "core/books.h"
-#include "core/tenants.h"
+#include "core/tenant_name.h"
 
 #define INNER_MAX 100
 #define SUBS_MAX  400

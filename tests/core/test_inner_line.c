@@ -6,7 +6,7 @@
 
 #include "core/line.h"
 #include "core/subs.h"
-#include "core/tenants.h"
+#include "core/tenant_name.h"
 
 /* Workers 1 to count have work of one key; the claims of the first ones always come first. */
 static void add_workers_of_a_key(int count)

@@ -7,7 +7,7 @@
 
 #include "core/holders.h"
 #include "core/line.h"
-#include "core/tenants.h"
+#include "core/tenant_name.h"
 #include "store/record.h"
 
 #define NOW    INT64_C(1763692800000000)

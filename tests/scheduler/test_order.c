@@ -2,7 +2,7 @@
  * The tenants of a worker take turns: whose queues claim, what their claims say, and who starts
  * while the store is lost.
  */
-#include "core/tenants.h"
+#include "core/tenant_name.h"
 #include "scheduler/loss.h"
 #include "scheduler/order.h"
 #include "scheduler/renew.h"

@@ -7,7 +7,7 @@
 
 #include "base/no_pages.h"
 #include "core/ledger_text.h"
-#include "core/tenants.h"
+#include "core/tenant_name.h"
 #include "store/redis/protocol.h"
 
 /* Reads the values of a reply's array in order. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/ledger_text.h"
-#include "core/tenants.h"
+#include "core/tenant_name.h"
 #include "store/redis/script.h"
 
 /* Where the fields' text goes. */

@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 #include "core/brake.h"
-#include "core/tenants.h"
+#include "core/tenant_name.h"
 #include "zone/zone_load.h"
 
 #define COUNT(array)      ((int64_t)(sizeof(array) / sizeof *(array)))

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/line.h"
-#include "core/tenants.h"
+#include "core/tenant_name.h"
 #include "store/redis/script.h"
 #include "store/redis/server.h"
 #include "store/rig.h"
