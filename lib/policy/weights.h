@@ -13,6 +13,7 @@
 #include <takt/policy.h>
 #include <takt/takt.h>
 
+#include "core/ledger.h"
 #include "core/limit.h"
 
 #define TAKT_WEIGHTS_MAX 64 /* tenants that a limit names */

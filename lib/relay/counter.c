@@ -7,7 +7,7 @@
 
 #include "relay/relay.h"
 #include "scheduler/registry.h"
-#include "scheduler/renew.h"
+#include "scheduler/renew_queue.h"
 
 /* Of one level the limit that the agent's own policy has, if the program's is no newer. */
 static const takt_limit *in_force(const takt_counter *counter, int level)
@@ -48,7 +48,7 @@ takt_queue *takt_counter_queue(const takt_counter *counter)
 
     if (chain.count > 1) {
         queue = takt_registry_nested(scheduler, &chain, tenant, weight_of(counter));
-        if (queue != NULL)
+        if (queue != NULL && !takt_nest_has(queue, &chain))
             takt_renew_nested(scheduler, queue, &chain);
         return queue;
     }

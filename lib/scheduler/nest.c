@@ -316,6 +316,14 @@ takt_queue *takt_nest_next(takt_scheduler *scheduler, const takt_limit *limit, c
     return next != &ledger->queues ? TAKT_HOLDER(next, takt_inner, link)->queue : NULL;
 }
 
+bool takt_nest_has(const takt_queue *queue, const takt_chain *chain)
+{
+    for (int i = 0; i < queue->nest->count; i++)
+        if (queue->nest->inner[i].limit != chain->limits[i])
+            return false;
+    return queue->limit == chain->limits[queue->nest->count];
+}
+
 bool takt_nest_continues(const takt_nest *nest, const takt_chain *chain)
 {
     takt_chain_units units;

@@ -89,6 +89,9 @@ void takt_nest_leave(takt_scheduler *scheduler, takt_queue *queue);
 takt_queue *takt_nest_next(takt_scheduler *scheduler, const takt_limit *limit, const char *key,
                            const takt_queue *before);
 
+/* Whether a nested queue has the limits of that chain. */
+bool takt_nest_has(const takt_queue *queue, const takt_chain *chain);
+
 /* Whether the amounts of its waiters mean the same with the limits of that chain. */
 bool takt_nest_continues(const takt_nest *nest, const takt_chain *chain);
 

@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 #include "scheduler/registry.h"
-#include "scheduler/renew.h"
+#include "scheduler/renew_queue.h"
 #include "scheduler/waiter.h"
 
 static int add_queue(takt_path *path, takt_queue *queue, int32_t cost, takt_more more)
@@ -46,7 +46,7 @@ static int add_nested(takt_scheduler *scheduler, const takt_level *const *levels
         return TAKT_E_POLICY;
     payer = levels[chain->inside == TAKT_INSIDE_WITHIN ? 0 : chain->count - 1];
     queue = takt_registry_nested(scheduler, chain, payer->tenant, payer->weight);
-    if (queue && (renew || queue->waiters.total == 0))
+    if (queue && !takt_nest_has(queue, chain) && (renew || queue->waiters.total == 0))
         takt_renew_nested(scheduler, queue, chain);
     return add_queue(path, queue, cost, more);
 }

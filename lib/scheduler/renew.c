@@ -3,46 +3,8 @@
  */
 #include "scheduler/renew.h"
 
-#include "scheduler/claims.h"
 #include "scheduler/move.h"
-#include "scheduler/order.h"
-#include "scheduler/registry.h"
-#include "scheduler/waiter.h"
-
-/* Numbers learned from an award stay in use until the policy has caught up. */
-void takt_renew_queue(takt_scheduler *scheduler, takt_queue *queue, const takt_limit *limit)
-{
-    bool is_learned = queue->numbers == queue->newer;
-
-    takt_queue_accept(queue);
-    queue->limit = limit;
-    if (!is_learned || queue->newer->revision <= limit->numbers.revision)
-        queue->numbers = &limit->numbers; /* `newer` stays: a claim under way may refer to it */
-    takt_waiter_review(scheduler, queue);
-    if (queue->waiters.total > 0)
-        takt_claims_nudge(scheduler, queue);
-    else
-        takt_registry_touch(scheduler, queue);
-}
-
-static void renew_nested(takt_scheduler *scheduler, takt_queue *queue, const takt_chain *chain)
-{
-    takt_queue_accept(queue);
-    for (int i = 0; i < queue->nest->count; i++)
-        queue->nest->inner[i].limit = chain->limits[i];
-    takt_order_unpark(scheduler, queue);
-    takt_renew_queue(scheduler, queue, chain->limits[queue->nest->count]);
-}
-
-void takt_renew_nested(takt_scheduler *scheduler, takt_queue *queue, const takt_chain *chain)
-{
-    bool same = queue->limit == chain->limits[queue->nest->count];
-
-    for (int i = 0; i < queue->nest->count; i++)
-        same = same && queue->nest->inner[i].limit == chain->limits[i];
-    if (!same)
-        renew_nested(scheduler, queue, chain);
-}
+#include "scheduler/renew_queue.h"
 
 /* The limits that a nested queue has, with their keys. */
 static takt_chain chain_of(const takt_queue *queue)
@@ -92,7 +54,7 @@ static void renew(takt_scheduler *scheduler, takt_queue *queue, takt_finder *fin
         queue->turn->weight = weigh(data, chain.limits[queue->nest ? queue->nest->count : 0],
                                     queue->turn->tenant, queue->turn->weight);
     if (queue->nest)
-        renew_nested(scheduler, queue, &chain);
+        takt_renew_nested(scheduler, queue, &chain);
     else
         takt_renew_queue(scheduler, queue, chain.limits[0]);
 }

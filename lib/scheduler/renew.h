@@ -25,13 +25,6 @@ typedef int32_t takt_weigher(const void *data, const takt_limit *limit, const ch
 void takt_renew_policy(takt_scheduler *scheduler, takt_finder *find, takt_weigher *weigh,
                        const void *data);
 
-/* The same for one queue, which continues with that limit. */
-void takt_renew_queue(takt_scheduler *scheduler, takt_queue *queue, const takt_limit *limit);
-
-/* The same for a nested queue, which continues with the limits of that chain; nothing if it has
- * them. */
-void takt_renew_nested(takt_scheduler *scheduler, takt_queue *queue, const takt_chain *chain);
-
 /* Whether a queue uses one of the limits that is_among() names, or a limit within one. */
 bool takt_renew_is_used(const takt_scheduler *scheduler,
                         bool (*is_among)(const void *data, const takt_limit *limit),

@@ -8,6 +8,7 @@
 #include "scheduler/loss.h"
 #include "scheduler/order.h"
 #include "scheduler/renew.h"
+#include "scheduler/renew_queue.h"
 #include "scheduler/rigs.h"
 #include "scheduler/turns.h"
 
