@@ -36,7 +36,7 @@ static void end_work(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter, i
 {
     int64_t ends_at_us = shadow_waiter->granted_at_us + shadow_waiter->work_us;
 
-    if (shadow_waiter->permit.hold_count == 0 || ends_at_us <= now_us) {
+    if (shadow_waiter->permit.hold == TAKT_HOLD_NONE || ends_at_us <= now_us) {
         finish(shadows, shadow_waiter);
         return;
     }
@@ -67,11 +67,11 @@ static void begin_work(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter)
         slot_of(shadow_waiter) != 0)
         takt_list_append(&shadows->settling, &shadow_waiter->settle);
     takt_list_remove(&shadow_waiter->permit.line);
-    if (shadow_waiter->permit.hold_count > 0) /* its loss is not reported */
+    if (shadow_waiter->permit.hold != TAKT_HOLD_NONE) /* its loss is not reported */
         takt_list_append(&shadows->scheduler->quiet, &shadow_waiter->permit.line);
     if (shadow_waiter->work_us != TAKT_SHADOW_UNKNOWN)
         end_work(shadows, shadow_waiter, shadows->now_us);
-    else if (shadow_waiter->permit.hold_count == 0)
+    else if (shadow_waiter->permit.hold == TAKT_HOLD_NONE)
         rest(shadows, shadow_waiter);
 }
 
