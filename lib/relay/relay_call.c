@@ -303,7 +303,7 @@ static bool ask_ledger(takt_relay *relay, int64_t number, const char *const *wor
                                            .costs = {(int32_t)read.cost},
                                            .more = {more_of(&read)},
                                            .count = 1,
-                                           .enforcing = 1};
+                                           .enforcing = true};
         takt_try_begin(calling, &call->ticket->permit);
         return true;
     }
