@@ -391,6 +391,32 @@ EACH_STORE(a_try_of_several_levels_is_one_call)
     close_world(*kind);
 }
 
+/* They were all taken from at one instant, so each of them knows the slot. */
+EACH_STORE(all_levels_take_back_what_a_try_has_not_used)
+{
+    takt_request request = TAKT_REQUEST("small");
+    takt_permit permit = {0};
+    bool answered = false;
+    takt_call call = {.data = &answered};
+
+    open_world(*kind);
+    request.cost = 3;
+    cr_assert_eq(takt_try_acquire(worker, &call, &permit, &request, note_standing), 0);
+    while (!answered)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_assert_eq(last_status, 0);
+    cr_assert_eq(standing.remaining, 2);
+    cr_assert_eq(takt_settle(&permit, &request, TAKT_USED(1)), 0);
+    do
+        look("large", NULL); /* the last one that is settled */
+    while (standing.remaining == 6);
+    cr_expect_eq(standing.remaining, 8);
+    look("small", NULL);
+    cr_expect_eq(standing.remaining, 4);
+    takt_release(&permit);
+    close_world(*kind);
+}
+
 Test(levels, keys_that_no_limit_is_for_are_refused)
 {
     static char long_key[TAKT_KEY_SIZE_MAX + 2];

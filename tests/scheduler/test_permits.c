@@ -641,6 +641,27 @@ Test(scheduler_permits, a_try_under_way_loses_what_it_has)
     cr_assert_eq(r.queue->holding.running, 1, "the other one's");
 }
 
+/* The lease of its key ends later. */
+Test(scheduler_permits, a_lease_that_ends_takes_no_permit_of_another_key)
+{
+    takt_queue *other = takt_registry_queue(&r.s, &r.limit, "other");
+    takt_permit *permit = nth('b');
+    takt_claim claim;
+    takt_award award;
+
+    begin(1, 1);
+    cr_assert(takt_claims_begin_try(&r.s, other, &claim));
+    award = award_permits(LEASE / 2, 0, 1);
+    takt_claims_tried(&r.s, other, &award, NOW + LEASE / 2, permit);
+    takt_waiter_grant(&r.s, permit);
+    pass(&r, OURS);
+    cr_assert_str_eq(losers(), "a");
+    cr_assert(takt_permits_are_held(permit, NOW + OURS));
+    takt_waiter_release(&r.s, permit);
+    cr_assert_eq(other->holding.running, 0);
+    release('a');
+}
+
 /* A client that closes releases the permits of tries and of jobs. */
 Test(scheduler_permits, who_parts_holds_nothing)
 {
