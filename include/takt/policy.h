@@ -171,7 +171,7 @@ typedef struct takt_limit_text {
 } takt_limit_text;
 
 #define TAKT_RULES_MAX     8
-#define TAKT_LEVELS_MAX    4    /* limits that a job can pass: its own and outer ones */
+#define TAKT_LEVELS_MAX    4    /* limits that a job can have: its own and outer ones */
 #define TAKT_UNIT_SIZE_MAX 31   /* bytes of a unit's name */
 #define TAKT_NAME_SIZE_MAX 64   /* bytes of a limit's name or of a namespace */
 #define TAKT_KEY_SIZE_MAX  1024 /* bytes of a key; any bytes but NUL */

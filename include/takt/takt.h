@@ -93,12 +93,6 @@ typedef struct takt_request {
  */
 typedef void (*takt_acquire_cb)(takt_permit *permit, int status);
 
-/* A permit of one limit with concurrency; private. */
-typedef struct takt_hold {
-    struct takt_queue *queue; /* NULL: lost */
-    int64_t fence;
-} takt_hold;
-
 /* The shadow waiter of a permit; private.  Its memory may have been used again: it is the same only
  * if `number` still is. */
 typedef struct takt_shadow_ref {
@@ -136,14 +130,13 @@ struct takt_permit {
     int8_t priority;
     uint8_t state;
     int16_t status;
-    uint8_t hold_count;
-    uint8_t shadow;                   /* it is a shadow waiter's */
-    uint8_t ticket;                   /* of an agent */
-    uint8_t uncharged;                /* granted without the store */
-    uint8_t counted;                  /* by the ledger, among the waiters */
-    uint8_t nested;                   /* its slot is one of all its limits that enforce */
-    uint8_t left;                     /* with TAKT_E_FULL: in which way */
-    takt_hold holds[TAKT_LEVELS_MAX]; /* a try has one of each limit; others have one of all */
+    uint8_t hold;      /* whether it holds a permit of its queue's limits with concurrency */
+    uint8_t shadow;    /* it is a shadow waiter's */
+    uint8_t ticket;    /* of an agent */
+    uint8_t uncharged; /* granted without the store */
+    uint8_t counted;   /* by the ledger, among the waiters */
+    uint8_t nested;    /* several of its limits enforce, and its slot is one of all of them */
+    uint8_t left;      /* with TAKT_E_FULL: in which way */
     /* The queue of its limits in shadow, which its shadow waiter comes to when the work starts, and
      * what it takes there; NULL: none. */
     struct takt_queue *shadow_queue;

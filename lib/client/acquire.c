@@ -65,7 +65,7 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
     code = takt_acquire_path(client, request, &levels, &path);
     if (code < 0)
         return code;
-    permit->hold_count = permit->ticket = 0;
+    permit->hold = permit->ticket = 0;
     begin(client, permit, callback);
     permit->priority = (int8_t)(request->priority < 0 ? limit->priority : request->priority);
     if (request->max_wait_us > 0 && request->max_wait_us <= 2 * TAKT_SPAN_MAX_US)
@@ -77,7 +77,7 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
 void takt_acquire_ticket(takt_client *client, takt_queue *queue, takt_permit *permit, int32_t cost,
                          takt_more more, int32_t priority, takt_acquire_cb callback)
 {
-    permit->hold_count = permit->nested = 0;
+    permit->hold = permit->nested = 0;
     permit->shadow_queue = NULL;
     permit->ticket = 1;
     begin(client, permit, callback);
@@ -113,7 +113,7 @@ void takt_release(takt_permit *permit)
         client->stats.waiting--;
         takt_client_ask(client);
     } else if (permit->state == TAKT_PERMIT_GRANTED &&
-               (permit->hold_count > 0 || permit->shadow_ref.shadow_waiter)) {
+               (permit->hold != TAKT_HOLD_NONE || permit->shadow_ref.shadow_waiter)) {
         client = permit->client;
         takt_shadow_release(&client->shadows, permit, takt_timer_now());
         takt_waiter_release(&client->scheduler, permit);

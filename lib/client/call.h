@@ -26,10 +26,9 @@ typedef struct takt_trying {
     takt_path path;      /* the queues of its limits: each of them is one call */
     int at;              /* the one whose ledgers are asked */
     bool blind;          /* no ledger has answered, and nothing is refused */
-    int64_t slot_us;     /* of the last queue that enforces; 0: not granted yet */
-    /* Whether limits that enforce have granted it, and the standing with the fewest tokens left. */
+    /* Whether limits that enforce have granted it, and their standing then. */
     bool given;
-    takt_standing tightest;
+    takt_standing granted;
     takt_store_inner inner[TAKT_INNER_MAX];
     /* Of limits with permits: what the worker holds, and the answer to that. */
     takt_claim claim;

@@ -240,8 +240,8 @@ static void note_shadow(takt_permit *permit, const takt_request *request, const 
         takt_shadow_note(permit, takt_amounts_of(cost, more), !begun);
 }
 
-/* The slot that a level gave; 0: it is not known.  Of limits that enforce and that a try took from
- * one after the other it is known for the outermost alone. */
+/* The slot that a level gave; 0: it is not known.  If the work is not nested, one limit that
+ * enforces gave it: only under a newer policy there are several. */
 static int64_t slot_of(const takt_permit *permit, const takt_part *part, const char *limit,
                        bool outermost)
 {

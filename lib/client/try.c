@@ -1,21 +1,17 @@
 /*
  * try.c: takt_try_acquire: takes what a request needs now from all its limits, or takes nothing.
  *
- * The request passes the queues that it would wait in (acquire.h).  Each of them is one call, and
- * the store decides about all its levels at once.  The queue of limits in shadow comes last, and
- * refuses nothing.  While the store is lost the limits' on_store_failure decides.
+ * One call asks all limits that enforce, and the store decides about them at once.  If they grant,
+ * or if there are none, another call asks the limits in shadow, which refuse nothing.  While the
+ * store is lost the limits' on_store_failure decides.
  */
 #include "client/try.h"
 
-#include <string.h>
-
 #include "base/fail.h"
 #include "client/call.h"
-#include "client/settle.h"
 #include "scheduler/claims.h"
 #include "scheduler/loss.h"
 #include "scheduler/permits.h"
-#include "scheduler/registry.h"
 #include "scheduler/waiter.h"
 #include "shadow/shadow.h"
 
@@ -26,27 +22,10 @@ static takt_queue *queue_of(const takt_calling *calling)
 
 static bool is_in_shadow(const takt_calling *calling)
 {
-    return calling->trying.at >= calling->trying.path.enforcing;
+    return calling->trying.at > 0 || !calling->trying.path.enforcing;
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
-
-/* The permit gets what the queue of the outermost limits that enforce has given. */
-static void take_over(takt_calling *calling)
-{
-    const takt_trying *trying = &calling->trying;
-    takt_permit *permit = trying->permit;
-    int last = trying->path.enforcing - 1;
-
-    if (last < 0) {
-        permit->uncharged = true;
-        return;
-    }
-    permit->slot_at_us = trying->slot_us;
-    permit->cost = trying->path.costs[last];
-    permit->more = trying->path.more[last];
-    permit->nested = trying->path.queues[last]->nest != NULL;
-}
 
 /* Sets the permit's state after a try.  If the answer was late its lease may already be over. */
 static void settle_permit(takt_calling *calling)
@@ -55,15 +34,18 @@ static void settle_permit(takt_calling *calling)
     takt_permit *permit = calling->trying.permit;
     takt_store_call *call = &calling->call;
 
-    if (call->status == 0 && !takt_permits_are_held(permit, takt_timer_now()))
-        call->status = TAKT_E_LEASE;
     if (call->status == 0 && takt_client_is_forked(calling->client))
         call->status = TAKT_E_FORKED;
     if (call->status == 0 && calling->client->closing)
         call->status = TAKT_E_CANCELED;
+    if (call->status == 0 && !takt_permits_are_held(permit, takt_timer_now()))
+        call->status = TAKT_E_LEASE;
     takt_shadow_try_end(&calling->client->shadows, permit, call->status == 0);
     if (call->status == 0) {
-        take_over(calling);
+        if (calling->trying.given)
+            permit->slot_at_us = calling->trying.granted.now_us;
+        else
+            permit->uncharged = true;
         takt_waiter_grant(scheduler, permit);
     } else {
         permit->uncharged = false;
@@ -82,7 +64,7 @@ static void finish(takt_calling *calling)
     for (int i = 0; i < trying->path.count; i++)
         trying->path.queues[i]->tries--;
     standing =
-        calling->call.status == 0 && trying->given ? &trying->tightest : &calling->call.standing;
+        calling->call.status == 0 && trying->given ? &trying->granted : &calling->call.standing;
     takt_call_finish(calling, trying->blind && !trying->given ? NULL : standing);
 }
 
@@ -103,7 +85,7 @@ static bool is_held_up(takt_calling *calling)
     return !takt_claims_begin_try(&calling->client->scheduler, queue, &trying->claim);
 }
 
-/* Tries the next queue of the path. */
+/* Asks the ledgers of a queue. */
 static void submit(takt_calling *calling)
 {
     takt_trying *trying = &calling->trying;
@@ -153,7 +135,7 @@ static void go_on_alone(takt_calling *calling)
     call->status =
         takt_loss_try_alone(scheduler, queue, call->status, trying->path.costs[trying->at],
                             trying->path.more[trying->at], takt_timer_now(), &call->standing);
-    if (trying->at + 1 == trying->path.enforcing) /* it would have to give back */
+    if (!is_in_shadow(calling))
         trying->permit->uncharged = call->status == 0;
 }
 
@@ -190,44 +172,26 @@ static void take(takt_calling *calling)
                           permit);
 }
 
-/* Limits in shadow let every try pass, with any answer. */
+/* Limits in shadow let every try pass, with any answer and without one. */
 static void pass_shadow(takt_calling *calling)
 {
     takt_store_call *call = &calling->call;
+    bool told = call->status == 0 || call->status == TAKT_E_NO_SLOT;
 
-    if (call->status != 0 && call->status != TAKT_E_NO_SLOT && !takt_is_of_store(call->status))
-        return;
-    takt_shadow_tried(&calling->client->shadows, queue_of(calling), call->status);
-    calling->trying.blind = takt_is_of_store(call->status);
+    if (told || takt_is_of_store(call->status))
+        takt_shadow_tried(&calling->client->shadows, queue_of(calling), call->status);
+    calling->trying.blind = !told;
     call->status = 0;
 }
 
-/* Notes what limits that enforce have granted.  The standing is that of the limit with the fewest
- * tokens left: it will refuse first. */
+/* Limits that enforce may have granted the try. */
 static void note_granted(takt_calling *calling)
 {
-    const takt_standing *standing = &calling->call.standing;
     takt_trying *trying = &calling->trying;
 
-    if (calling->call.status != 0)
-        return;
-    if (!trying->given || standing->remaining < trying->tightest.remaining)
-        trying->tightest = *standing;
-    trying->given = true;
-    trying->slot_us = standing->now_us;
-}
-
-/* One queue has refused: those before it take back what they have given. */
-static void give_back(takt_calling *calling)
-{
-    const takt_trying *trying = &calling->trying;
-
-    for (int i = 0; i < trying->at && i < trying->path.enforcing; i++) {
-        takt_run slot =
-            takt_run_at(trying->slot_us, 1, trying->path.costs[i], trying->path.more[i]);
-        if (!trying->permit->uncharged && !calling->client->closing)
-            takt_settle_unused(calling->client, trying->path.queues[i], &slot);
-    }
+    trying->given = calling->call.status == 0;
+    if (trying->given)
+        trying->granted = calling->call.standing;
 }
 
 static void answered(takt_store_call *call)
@@ -245,8 +209,6 @@ static void answered(takt_store_call *call)
         pass_shadow(calling);
     else
         note_granted(calling);
-    if (call->status != 0)
-        give_back(calling);
     if (call->status == 0 && ++calling->trying.at < calling->trying.path.count)
         submit(calling);
     else
@@ -255,21 +217,15 @@ static void answered(takt_store_call *call)
 
 /* ---- the beginning --------------------------------------------------------------------------- */
 
-/* Leaves out the limits whose keys are unlimited. */
+/* If the keys of all limits are unlimited, no ledger is asked. */
 static void skip_unlimited(takt_path *path)
 {
-    int kept = 0, enforcing = 0;
+    const takt_queue *first = path->queues[0];
 
-    for (int i = 0; i < path->count; i++) {
-        if (!path->queues[i]->nest && path->queues[i]->limit->access == TAKT_ACCESS_UNLIMITED)
-            continue;
-        enforcing += i < path->enforcing;
-        path->queues[kept] = path->queues[i];
-        path->costs[kept] = path->costs[i];
-        path->more[kept++] = path->more[i];
-    }
-    path->count = kept;
-    path->enforcing = enforcing;
+    if (first->nest || first->limit->access != TAKT_ACCESS_UNLIMITED)
+        return;
+    path->count = 0;
+    path->enforcing = false;
 }
 
 static void prepare(takt_client *client, takt_permit *permit)
@@ -291,6 +247,7 @@ void takt_try_begin(takt_calling *calling, takt_permit *permit)
     permit->more = path->more[0];
     permit->state = TAKT_PERMIT_TRYING;
     skip_unlimited(path);
+    permit->nested = path->enforcing && path->queues[0]->nest;
     for (int i = 0; i < path->count; i++)
         path->queues[i]->tries++;
     calling->trying.permit = permit;

@@ -74,7 +74,7 @@ static bool note_unseen(takt_desk *desk, const takt_permit *permit, int64_t inde
         desk->unseen_room = room;
     }
     desk->unseen[desk->unseen_count++] =
-        (takt_unseen){index, takt_ticket_kind(permit), permit->hold_count > 0};
+        (takt_unseen){index, takt_ticket_kind(permit), permit->hold != TAKT_HOLD_NONE};
     return true;
 }
 
@@ -108,7 +108,7 @@ static void deal(takt_counter *counter, takt_ticket_class *class, takt_ticket *t
     takt_list_remove(&desk->at_counter);
     takt_list_append(&counter->desks, &desk->at_counter);
     takt_report_ask(desk);
-    if (permit->hold_count > 0) {
+    if (permit->hold != TAKT_HOLD_NONE) {
         takt_wants_hold(desk, ticket);
     } else {
         takt_release(permit);

@@ -18,7 +18,7 @@ struct takt_presence {
     int64_t begun; /* without an end yet */
 };
 
-/* A process that waits for a request, in the queues that its work passes. */
+/* A process that waits for a request, in the queues that its work is in. */
 struct takt_process {
     takt_client *client;
     int count;

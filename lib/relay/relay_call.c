@@ -86,20 +86,20 @@ static void end(relay_call *call)
 static int64_t take(relay_call *call, int status, int64_t *fence)
 {
     takt_ticket *ticket = call->ticket;
-    const takt_queue *queue;
+    const takt_permit *permit;
 
     *fence = 0;
     if (ticket == NULL)
         return 0;
-    if (status != 0 || call->desk == NULL || ticket->permit.hold_count == 0) {
+    if (status != 0 || call->desk == NULL || ticket->permit.hold == TAKT_HOLD_NONE) {
         takt_release(&ticket->permit);
         free(ticket);
         return 0;
     }
-    *fence = ticket->permit.fence;
-    queue = ticket->permit.holds[0].queue;
+    permit = &ticket->permit;
+    *fence = permit->fence;
     takt_wants_hold(call->desk, ticket);
-    return queue != NULL ? queue->holding.leased_until_us : 0;
+    return permit->hold == TAKT_HOLD_HELD ? permit->queue->holding.leased_until_us : 0;
 }
 
 /* Programs name the units of their policies themselves: a standing has them by number. */
@@ -303,7 +303,7 @@ static bool ask_ledger(takt_relay *relay, int64_t number, const char *const *wor
                                            .costs = {(int32_t)read.cost},
                                            .more = {more_of(&read)},
                                            .count = 1,
-                                           .enforcing = 1};
+                                           .enforcing = true};
         takt_try_begin(calling, &call->ticket->permit);
         return true;
     }

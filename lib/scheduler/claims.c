@@ -430,6 +430,5 @@ void takt_claims_tried(takt_scheduler *scheduler, takt_queue *queue, const takt_
     if (!permit || award->run_count == 0 || !takt_queue_has_permits(queue))
         return;
     takt_waiter_take(queue, permit, award->fence);
-    if (permit->hold_count == 1)
-        takt_list_append(&scheduler->quiet, &permit->line);
+    takt_list_append(&scheduler->quiet, &permit->line);
 }

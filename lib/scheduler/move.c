@@ -89,7 +89,7 @@ static void renew_level(const policy *to, takt_level *level, const char *tenant)
     const takt_limit *limit = to->find(to->data, level->limit, level->key);
 
     if (limit)
-        level->limit = limit; /* otherwise it is gone, and the work passes it as it was */
+        level->limit = limit; /* otherwise it is gone, and the work waits for it as it was */
     for (int i = 1; i < TAKT_AMOUNTS_MAX; i++)
         if (takt_unit_at(i) < takt_numbers_units(&level->limit->numbers) &&
             level->more.of[i - 1] < 1)

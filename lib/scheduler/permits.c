@@ -44,12 +44,10 @@ void takt_permits_hand_on(takt_scheduler *scheduler, takt_queue *queue, int64_t 
 /* Whether the permit holds one of the queue's permits; if so, it no longer does. */
 static bool loses(takt_permit *permit, const takt_queue *queue)
 {
-    for (int i = 0; i < permit->hold_count; i++)
-        if (permit->holds[i].queue == queue) {
-            permit->holds[i].queue = NULL;
-            return true;
-        }
-    return false;
+    if (permit->hold != TAKT_HOLD_HELD || permit->queue != queue)
+        return false;
+    permit->hold = TAKT_HOLD_LOST;
+    return true;
 }
 
 /* For permits whose callbacks report the loss later, or that have no callback. */
@@ -111,11 +109,8 @@ takt_permit *takt_permits_next_loser(takt_scheduler *scheduler)
 
 static void let_all_go(const takt_link *list)
 {
-    for (takt_link *at = list->next; at != list; at = at->next) {
-        takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
-        for (int i = 0; i < permit->hold_count; i++)
-            permit->holds[i].queue = NULL;
-    }
+    for (takt_link *at = list->next; at != list; at = at->next)
+        TAKT_HOLDER(at, takt_permit, line)->hold = TAKT_HOLD_LOST;
 }
 
 void takt_permits_part(takt_scheduler *scheduler)
@@ -194,12 +189,9 @@ int64_t takt_permits_claim_at(const takt_queue *queue, int64_t now_us)
 
 bool takt_permits_are_held(const takt_permit *permit, int64_t now_us)
 {
-    for (int i = 0; i < permit->hold_count; i++) {
-        const takt_queue *queue = permit->holds[i].queue;
-        if (!queue)
-            return false;
-        if (takt_queue_has_permits(queue) && now_us >= queue->holding.leased_until_us)
-            return false;
-    }
-    return true;
+    const takt_queue *queue = permit->queue;
+
+    if (permit->hold != TAKT_HOLD_HELD)
+        return permit->hold == TAKT_HOLD_NONE;
+    return !takt_queue_has_permits(queue) || now_us < queue->holding.leased_until_us;
 }

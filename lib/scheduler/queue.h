@@ -27,6 +27,13 @@ enum {
     TAKT_PERMIT_GRANTED   /* its callback has come; its work may run */
 };
 
+/* takt_permit.hold: one permit of all limits of its queue that have concurrency */
+enum {
+    TAKT_HOLD_NONE = 0,
+    TAKT_HOLD_HELD,
+    TAKT_HOLD_LOST /* its lease has ended or its client closes, and it is still to be released */
+};
+
 /* The waiters: queue.c. */
 typedef struct takt_waiters {
     takt_link lists[TAKT_PRIORITIES];

@@ -25,8 +25,8 @@ static takt_chain chain_of(const takt_queue *queue)
     return chain;
 }
 
-/* The limits that a nested queue continues with: its waiters pass those that they asked for, also
- * if these are within others now.  False: it keeps the old ones. */
+/* The limits that a nested queue continues with: its waiters wait for those that they asked for,
+ * also if these are within others now.  False: it keeps the old ones. */
 static bool find_chain(const takt_queue *queue, takt_finder *find, const void *data,
                        takt_chain *chain)
 {

@@ -9,9 +9,9 @@
 
 void takt_waiter_take(takt_queue *queue, takt_permit *permit, int64_t fence)
 {
-    permit->holds[permit->hold_count] = (takt_hold){queue, fence};
-    if (permit->hold_count++ == 0)
-        permit->fence = fence;
+    permit->queue = queue;
+    permit->hold = TAKT_HOLD_HELD;
+    permit->fence = fence;
     queue->holding.running++;
 }
 
@@ -43,11 +43,9 @@ static void let_go(takt_scheduler *scheduler, takt_queue *queue)
 
 void takt_waiter_drop(takt_scheduler *scheduler, takt_permit *permit)
 {
-    while (permit->hold_count > 0) {
-        takt_queue *queue = permit->holds[--permit->hold_count].queue;
-        if (queue) /* NULL: lost */
-            let_go(scheduler, queue);
-    }
+    if (permit->hold == TAKT_HOLD_HELD)
+        let_go(scheduler, permit->queue);
+    permit->hold = TAKT_HOLD_NONE;
     takt_waiter_expect_none(scheduler, permit);
 }
 
@@ -101,27 +99,20 @@ void takt_waiter_start(takt_scheduler *scheduler, takt_permit *permit)
 
 /* The callback did not come, so the permit's slot is in hand again.  A slot that no ledger gave is
  * dropped: the next waiter gets its own. */
-static void put_back(takt_scheduler *scheduler, const takt_permit *permit, int64_t fence)
+static void put_back(takt_scheduler *scheduler, const takt_permit *permit)
 {
     takt_run slot = takt_run_at(permit->slot_at_us, 1, permit->cost, permit->more);
+    int64_t fence = permit->hold == TAKT_HOLD_HELD ? permit->fence : 0;
 
     if (!permit->uncharged && takt_slots_add(&permit->queue->in_hand, &slot, 1, fence) < 0)
         scheduler->out_of_memory = true; /* the slot lapses */
-}
-
-/* The fencing number of the permit that it holds of its present queue; 0: none. */
-static int64_t last_fence(const takt_permit *permit)
-{
-    const takt_hold *last = permit->hold_count > 0 ? &permit->holds[permit->hold_count - 1] : NULL;
-
-    return last && last->queue == permit->queue ? last->fence : 0;
 }
 
 /* Its callback was due.  Now it is not, or it comes with another status. */
 static void withdraw(takt_scheduler *scheduler, takt_permit *permit, int status)
 {
     if (permit->status == 0) {
-        put_back(scheduler, permit, last_fence(permit));
+        put_back(scheduler, permit);
         takt_waiter_drop(scheduler, permit);
         permit->slot_at_us = 0;
         permit->uncharged = false;
@@ -160,7 +151,7 @@ void takt_waiter_grant(takt_scheduler *scheduler, takt_permit *permit)
 {
     permit->state = TAKT_PERMIT_GRANTED;
     takt_list_remove(&permit->line);
-    if (permit->hold_count > 0)
+    if (permit->hold != TAKT_HOLD_NONE)
         takt_list_append(&scheduler->granted, &permit->line);
 }
 

@@ -22,16 +22,17 @@ void takt_waiter_expect(takt_scheduler *scheduler, takt_queue *queue, int32_t co
                         takt_permit *permit);
 void takt_waiter_expect_none(takt_scheduler *scheduler, takt_permit *permit);
 
-/* The permit gets one of the limit's permits, with that fencing number.  It is then fired. */
+/* The permit gets one of the queue's permits, with that fencing number: it is then fired, or a try
+ * has it. */
 void takt_waiter_take(takt_queue *queue, takt_permit *permit, int64_t fence);
 
-/* Lets go of all that the permit holds, on all limits, and of its shadow queue. */
+/* Lets go of what the permit holds, and of its shadow queue. */
 void takt_waiter_drop(takt_scheduler *scheduler, takt_permit *permit);
 
 /* A waiting permit's callback becomes due. */
 void takt_waiter_fire(takt_scheduler *scheduler, takt_permit *permit, int status);
 
-/* The permit is granted: its callback comes now, or tries have granted it. */
+/* The permit is granted: its callback comes now, or a try has granted it. */
 void takt_waiter_grant(takt_scheduler *scheduler, takt_permit *permit);
 
 /* A waiting permit leaves.  With a status its callback becomes due.  With 0 it leaves without a

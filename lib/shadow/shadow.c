@@ -36,7 +36,7 @@ static void end_work(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter, i
 {
     int64_t ends_at_us = shadow_waiter->granted_at_us + shadow_waiter->work_us;
 
-    if (shadow_waiter->permit.hold_count == 0 || ends_at_us <= now_us) {
+    if (shadow_waiter->permit.hold == TAKT_HOLD_NONE || ends_at_us <= now_us) {
         finish(shadows, shadow_waiter);
         return;
     }
@@ -58,7 +58,7 @@ static int64_t slot_of(const takt_shadow_waiter *shadow_waiter)
     return shadow_waiter->permit.uncharged ? 0 : shadow_waiter->permit.slot_at_us;
 }
 
-/* All limits have granted it: the work would begin. */
+/* Its limits have granted it: the work would begin. */
 static void begin_work(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter)
 {
     shadow_waiter->permit.state = TAKT_PERMIT_GRANTED;
@@ -67,11 +67,11 @@ static void begin_work(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter)
         slot_of(shadow_waiter) != 0)
         takt_list_append(&shadows->settling, &shadow_waiter->settle);
     takt_list_remove(&shadow_waiter->permit.line);
-    if (shadow_waiter->permit.hold_count > 0) /* its loss is not reported */
+    if (shadow_waiter->permit.hold != TAKT_HOLD_NONE) /* its loss is not reported */
         takt_list_append(&shadows->scheduler->quiet, &shadow_waiter->permit.line);
     if (shadow_waiter->work_us != TAKT_SHADOW_UNKNOWN)
         end_work(shadows, shadow_waiter, shadows->now_us);
-    else if (shadow_waiter->permit.hold_count == 0)
+    else if (shadow_waiter->permit.hold == TAKT_HOLD_NONE)
         rest(shadows, shadow_waiter);
 }
 
@@ -121,7 +121,6 @@ static void enter(takt_shadows *shadows, takt_shadow_waiter *shadow_waiter, takt
         finish(shadows, shadow_waiter);
         return;
     }
-    shadow_waiter->arrived_at_us = shadows->now_us;
     count(shadow_waiter, 1, 0);
     if (!takt_queue_can_give(queue, &shadow_waiter->permit)) { /* it would wait for ever */
         refuse(shadows, shadow_waiter, TAKT_E_COST);
@@ -191,7 +190,7 @@ void takt_shadow_advance(takt_shadows *shadows, takt_permit *permit)
     }
     for (int i = 0; i < shadow_waiter->stats_count; i++)
         takt_shadow_stats_grant(shadow_waiter->stats[i],
-                                shadows->now_us - shadow_waiter->arrived_at_us,
+                                shadows->now_us - shadow_waiter->entered_at_us,
                                 2 * permit->queue->awarded.round_trip_us);
     begin_work(shadows, shadow_waiter);
 }
@@ -236,11 +235,10 @@ void takt_shadow_leave_all(takt_shadows *shadows, int status)
 takt_permit *takt_shadow_try(takt_shadows *shadows, takt_queue *queue, takt_permit *permit,
                              const takt_run *slot, int64_t now_us)
 {
-    takt_shadow_waiter *shadow_waiter = takt_shadow_waiter_of(&permit->shadow_ref);
+    takt_shadow_waiter *shadow_waiter;
 
     shadows->now_us = now_us;
-    if (!shadow_waiter)
-        shadow_waiter = new_waiter(shadows, queue, permit);
+    shadow_waiter = new_waiter(shadows, queue, permit);
     if (!shadow_waiter)
         return NULL;
     (void)aim(shadows, shadow_waiter, queue); /* without memory its slot is not settled */
@@ -276,7 +274,7 @@ void takt_shadow_tried(takt_shadows *shadows, const takt_queue *queue, int statu
 
 /* ---- what the work has used ------------------------------------------------------------------ */
 
-/* Whether it still waits for its last slot. */
+/* Whether it still waits for its slot. */
 static bool waits(const takt_shadow_waiter *shadow_waiter)
 {
     return !shadow_waiter->gone && shadow_waiter->permit.state != TAKT_PERMIT_GRANTED;

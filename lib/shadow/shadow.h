@@ -71,7 +71,7 @@ void takt_shadow_tried(takt_shadows *shadows, const takt_queue *queue, int statu
  * known any longer. */
 bool takt_shadow_is_nested(const takt_permit *permit);
 
-/* Whether the limit of that name is one that a permit's shadow waiter has its last slot of, or will
+/* Whether the limit of that name is one that a permit's shadow waiter has its slot of, or will
  * have. */
 bool takt_shadow_covers(const takt_permit *permit, const char *limit);
 

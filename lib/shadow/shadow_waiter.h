@@ -22,19 +22,18 @@ typedef struct takt_shadow_waiter {
     takt_node end;    /* in the heap of those with a known time of release */
     takt_link settle; /* in the list of those to settle */
     int64_t number;
-    /* Of the limits that it waits for in one queue, or waited for last, the outermost first. */
+    /* Of the limits that it waits for, or has waited for, the outermost first. */
     takt_shadow_stats *stats[TAKT_LEVELS_MAX];
     int stats_count;
     takt_shadow_stats *home; /* of the limit that counts it among its shadow waiters */
     int64_t entered_at_us;   /* when it began; by the local clock, like all times here */
-    int64_t arrived_at_us;   /* at the limits that it waits for */
-    int64_t granted_at_us;   /* by the last limit */
-    int64_t work_us;         /* how long the caller's work took; UNKNOWN: not done yet */
-    int64_t ends_at_us;      /* TAKT_NEVER: not in the heap */
-    takt_amounts used;       /* reported while it waited; of tokens UNKNOWN: not reported */
-    bool unbegun;            /* reported: the work was not begun */
-    bool resting;            /* in that list */
-    bool gone;               /* only its slot remains */
+    int64_t granted_at_us;
+    int64_t work_us;    /* how long the caller's work took; UNKNOWN: not done yet */
+    int64_t ends_at_us; /* TAKT_NEVER: not in the heap */
+    takt_amounts used;  /* reported while it waited; of tokens UNKNOWN: not reported */
+    bool unbegun;       /* reported: the work was not begun */
+    bool resting;       /* in that list */
+    bool gone;          /* only its slot remains */
 } takt_shadow_waiter;
 
 #define TAKT_SHADOW_UNKNOWN INT64_C(-1)

@@ -361,7 +361,7 @@ EACH_STORE(two_tries_at_once_share_the_permits_of_all_levels)
     cr_assert_eq(standing.held, 1);
     look("domain", "d");
     cr_assert_eq(standing.held, 1);
-    cr_assert_eq(permits[0].hold_count + permits[1].hold_count, 1, "one hold for all levels");
+    cr_assert_neq(permits[0].hold, permits[1].hold, "one of them holds it, of all levels");
     cr_assert_gt(permits[0].fence + permits[1].fence, 0);
     takt_release(&permits[0]);
     takt_release(&permits[1]);

@@ -334,6 +334,53 @@ EACH_STORE(tries_ask_the_levels_in_shadow_last)
     end(*kind);
 }
 
+static const takt_store_kind *kind_of_store;
+static void (*told_the_try)(takt_store_call *call);
+
+static void without_memory(takt_store_call *call)
+{
+    call->status = TAKT_E_NOMEM;
+    told_the_try(call);
+}
+
+static void forget_those_in_shadow(takt_store *store, takt_store_call *call)
+{
+    if (call->op == TAKT_OP_TRY && call->limit->mode == TAKT_MODE_SHADOW) {
+        told_the_try = call->done;
+        call->done = without_memory;
+    }
+    kind_of_store->submit(store, call);
+}
+
+/* Without memory for the call to the limits in shadow the others decide alone, and keep what they
+ * gave. */
+Test(shadow_levels, a_try_passes_those_in_shadow_without_an_answer)
+{
+    static takt_permit permits[2];
+    takt_call call = {0};
+    takt_store_kind spy;
+
+    begin(MEMORY);
+    kind_of_store = client->store->kind;
+    spy = *kind_of_store;
+    spy.submit = forget_those_in_shadow;
+    client->store->kind = &spy;
+    run_call(takt_try_acquire(client, &call, &permits[0], &TAKT_REQUEST("user"), note_call));
+    cr_assert_eq(last.status, 0);
+    cr_expect_eq(last.standing.remaining, 0, "of the whole, which enforces");
+    cr_expect_eq(permits[0].slot_at_us, last.standing.now_us);
+    cr_expect_eq(standing_of("user").remaining, 799);
+    cr_expect_eq(told("team").tries, 0);
+    run_call(takt_try_acquire(client, &call, &permits[1], &TAKT_REQUEST("work"), note_call));
+    cr_assert_eq(last.status, 0, "none enforces");
+    cr_expect_not(last.answered);
+    cr_expect_eq(permits[1].slot_at_us, 0);
+    takt_release(&permits[0]);
+    takt_release(&permits[1]);
+    client->store->kind = kind_of_store;
+    end(MEMORY);
+}
+
 static void reload(int which)
 {
     takt_error error = {0};

@@ -14,11 +14,9 @@ void permits_begin(struct permits *permits, int worker)
 
 void permits_renewed(struct permits *permits, int worker, int ledger, const takt_permit *permit)
 {
-    const takt_queue *queue = permit->hold_count > 0 ? permit->holds[0].queue : NULL;
-
-    if (queue)
+    if (permit->hold == TAKT_HOLD_HELD)
         atomic_store(&permits->workers[worker][ledger].leased_until_us,
-                     queue->holding.leased_until_us);
+                     permit->queue->holding.leased_until_us);
 }
 
 /* The permits of all workers at one instant. A worker that is delayed while it adds them up could

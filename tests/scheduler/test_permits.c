@@ -14,8 +14,6 @@
 #define REUSES 1000
 
 static rig r;
-static takt_limit outer_limit;
-static takt_queue *outer;
 
 static void set_up(void)
 {
@@ -446,7 +444,7 @@ Test(scheduler_permits, a_callback_that_is_late_tells_of_the_loss)
     cr_assert_eq(nth('a')->state, TAKT_PERMIT_FIRED);
     cr_assert_str_eq(pass(&r, OURS), "a-18", "%s", r.fired);
     cr_assert_eq(nth('a')->state, TAKT_PERMIT_IDLE);
-    cr_assert_eq(nth('a')->hold_count, 0);
+    cr_assert_eq(nth('a')->hold, TAKT_HOLD_NONE);
     cr_assert_str_eq(losers(), "", "it hears of it once");
     cr_assert_eq(r.claims, 1);
     cr_assert_eq(r.claim.holding, 0);
@@ -528,69 +526,6 @@ Test(scheduler_permits, where_there_are_no_permits_any_more_none_is_lost)
     cr_assert_eq(r.s.idle_count, 1);
 }
 
-/* ---- several levels, of which a try has taken one after the other ---------------------------- */
-
-static void try_level(takt_queue *queue, takt_permit *permit, int64_t fence)
-{
-    takt_award award = award_permits(0, 0, 1);
-    takt_claim claim;
-
-    award.fence = fence;
-    cr_assert(takt_claims_begin_try(&r.s, queue, &claim));
-    takt_claims_tried(&r.s, queue, &award, NOW, permit);
-}
-
-/* a has a permit of each. */
-static void begin_levels(void)
-{
-    outer_limit = r.limit;
-    strcpy(outer_limit.name, "outer");
-    outer = takt_registry_queue(&r.s, &outer_limit, "");
-    r.permit_count = 1;
-    try_level(r.queue, nth('a'), FENCE);
-    try_level(outer, nth('a'), FENCE + 500);
-    takt_waiter_grant(&r.s, nth('a'));
-    cr_assert_eq(nth('a')->hold_count, 2);
-    cr_assert_eq(nth('a')->fence, FENCE, "the inner one's");
-}
-
-Test(scheduler_permits, several_levels_are_released_together)
-{
-    takt_queue *queue;
-    takt_claim claim;
-    int claims = 0;
-
-    begin_levels();
-    takt_scheduler_run(&r.s, NOW);
-    release('a');
-    cr_assert_eq(nth('a')->hold_count, 0);
-    takt_scheduler_run(&r.s, NOW);
-    while ((queue = takt_claims_next(&r.s, NOW, &claim))) {
-        cr_assert_eq(claim.holding, 0);
-        claims++;
-    }
-    cr_assert_eq(claims, 2);
-}
-
-/* One of two is enough. */
-Test(scheduler_permits, losing_one_level_is_told_once_and_frees_the_other)
-{
-    takt_award award;
-
-    begin_levels();
-    pass(&r, LEASE / 3);
-    award = award_permits(LEASE / 3, 1, 0);
-    takt_scheduler_award(&r.s, outer, &award, NOW + LEASE / 3, NOW + LEASE / 3);
-    award = award_permits(LEASE / 3, 0, 0); /* of one that was stated */
-    answer(&r, LEASE / 3, &award);
-    cr_assert_str_eq(losers(), "a");
-    cr_assert_not(takt_permits_are_held(nth('a'), NOW + LEASE / 3));
-    cr_assert_eq(outer->holding.running, 1, "until it is released");
-    release('a');
-    cr_assert_eq(outer->holding.running, 0);
-    cr_assert_eq(r.queue->holding.running, 0);
-}
-
 /* ---- now or never ---------------------------------------------------------------------------- */
 
 Test(scheduler_permits, a_try_states_what_is_held_and_waits_its_turn)
@@ -630,7 +565,7 @@ Test(scheduler_permits, a_try_without_an_answer_is_restated)
 
     cr_assert(takt_claims_begin_try(&r.s, r.queue, &claim));
     takt_claims_tried(&r.s, r.queue, NULL, NOW, &permit);
-    cr_assert_eq(permit.hold_count, 0);
+    cr_assert_eq(permit.hold, TAKT_HOLD_NONE);
     pass(&r, MS);
     cr_assert_eq(r.claims, 1, "it may have been given");
     cr_assert_eq(r.claim.holding, 0);
@@ -684,7 +619,7 @@ Test(scheduler_permits, a_queue_with_a_try_under_way_is_not_idle)
     takt_claims_tried(&r.s, r.queue, NULL, NOW, &permit);
 }
 
-/* A try of several limits may take longer than the lease of the one that it has: a renewal then is
+/* The answer of its limits in shadow may come after the lease of what a try has: a renewal then is
  * for another worker's permit. */
 Test(scheduler_permits, a_try_under_way_loses_what_it_has)
 {

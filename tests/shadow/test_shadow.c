@@ -249,7 +249,7 @@ Test(shadow, a_ghost_holds_for_as_long_as_the_work_took)
     permits_of(1);
     permit = enter(1, ALWAYS);
     cr_assert_str_eq(run(0), "a");
-    cr_assert_eq(permit->hold_count, 0, "it is the shadow_waiter's");
+    cr_assert_eq(permit->hold, TAKT_HOLD_NONE, "it is the shadow_waiter's");
     takt_shadow_release(&shadows, permit,
                         NOW + 3 * SECOND); /* while the shadow waiter waits still */
     takt_shadow_release(&shadows, permit, NOW + 9 * SECOND); /* twice is once */
