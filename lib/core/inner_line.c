@@ -195,13 +195,6 @@ void takt_inner_served(takt_ledger *ledger, const takt_place *place, const takt_
     }
 }
 
-/* Whether a turn has more than one slot, so that a place claims once for several. */
-static bool has_long_turns(const takt_ledger *inner)
-{
-    return takt_numbers_throughput(inner->numbers, &inner->state, inner->numbers->lookahead_us / 2)
-               .of[TAKT_UNIT_TOKENS] > 1;
-}
-
 int64_t takt_inner_turn_from(const takt_ledger *ledger, int64_t now_us, const takt_place *place)
 {
     int64_t from_us = now_us;
@@ -210,7 +203,7 @@ int64_t takt_inner_turn_from(const takt_ledger *ledger, int64_t now_us, const ta
         const takt_ledger *inner = ledger->inner[i];
         int at = takt_inner_index(inner, place);
         takt_view v;
-        if (at < 0 || inner->line[at].aside || (!is_contested(inner, at) && !has_long_turns(inner)))
+        if (at < 0 || inner->line[at].aside || !is_contested(inner, at))
             continue;
         v = takt_view_of(inner, now_us, at, true);
         from_us = takt_max(from_us,

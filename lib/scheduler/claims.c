@@ -225,8 +225,7 @@ void takt_claims_planned(takt_queue *queue)
  * are in the lines of its inner limits (core/inner_line.h). */
 static bool is_listed(const takt_queue *queue)
 {
-    return queue->awarded.in_line != 0 ||
-           (queue->awarded.parked_until_us != 0 && takt_queue_is_covered(queue));
+    return queue->awarded.in_line != 0 || (queue->awarded.placed && takt_queue_is_covered(queue));
 }
 
 int64_t takt_claims_at(const takt_queue *queue, int64_t now_us)
@@ -314,10 +313,11 @@ static void state(takt_scheduler *scheduler, takt_queue *queue, takt_claim *clai
     claim->waiting = claim->newcomers = claim->weight = claim->want_count = 0;
 }
 
-/* Whether the queue gives its place in line to another one of its worker once it was served. */
-static bool leaves_after_turn(const takt_queue *queue)
+/* Whether the queue gives its place in line to another one of its worker once it was served.
+ * Behind an agent it has its place here alone, and the agent has to know all waiters. */
+static bool leaves_after_turn(const takt_scheduler *scheduler, const takt_queue *queue)
 {
-    return has_equal_turns(queue) && !takt_queue_has_bound(queue) &&
+    return !scheduler->relayed && has_equal_turns(queue) && !takt_queue_has_bound(queue) &&
            !takt_queue_has_permits(queue) && takt_order_is_waited_for(queue);
 }
 
@@ -359,7 +359,7 @@ takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_cla
     if (!takt_turns_hold_up(queue)) {
         claim->newcomers = takt_queue_mark_stated(queue);
         takt_queue_wants(queue, told_until(queue, now_us), now_us - store_us, claim);
-        if (leaves_after_turn(queue))
+        if (leaves_after_turn(scheduler, queue))
             want_turn(queue, claim);
     }
     claim->in_line = queue->awarded.in_line != 0;

@@ -176,6 +176,8 @@ static void move(const policy *to, takt_permit *permit)
         renew_level(to, &levels[i], tenant);
     if (takt_path_find(to->scheduler, levels, count, false, &path) < 0)
         return;
+    if (permit->state == TAKT_PERMIT_WAITING && path.enforcing && path.queues[0] == permit->queue)
+        return; /* its key is unlimited now: the review of the queue starts it */
     takt_waiter_leave(to->scheduler, permit, 0);
     permit->fence = 0;
     takt_path_enter(to->scheduler, permit, &path);

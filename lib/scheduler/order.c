@@ -161,7 +161,7 @@ void takt_order_claims(takt_scheduler *scheduler, const takt_queue *queue, int64
 
 bool takt_order_is_waited_for(const takt_queue *queue)
 {
-    for (int i = 0; i < TAKT_PRIORITIES; i++)
+    for (int i = 0; i <= queue->turn->priority; i++)
         if (takt_turns_first_held_up(queue->turn->of, i))
             return true;
     return false;

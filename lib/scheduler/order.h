@@ -26,7 +26,7 @@ void takt_order_unpark(takt_scheduler *scheduler, takt_queue *queue);
 /* The queue was served: its next turn comes after those of its priority. */
 void takt_order_served(takt_scheduler *scheduler, takt_queue *queue);
 
-/* Whether other queues wait here for a place in line. */
+/* Whether other queues that are as urgent wait here for a place in line. */
 bool takt_order_is_waited_for(const takt_queue *queue);
 
 /* The queue claims now: others that are in line and in turn may claim with it. */

@@ -110,6 +110,7 @@ typedef struct takt_awarded {
      * in turn before that, by the local clock (order.h).  0: it is not parked. */
     int64_t parked_until_us;
     int parked_priority;
+    bool placed; /* in the lines of inner limits alone: the last award has parked it */
 } takt_awarded;
 
 /* The highest number of workers in the awards of about the last minute, including this one. */

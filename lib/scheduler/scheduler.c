@@ -266,6 +266,7 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
                                      : takt_clock_local(clock, award->claim_again_at_us);
     queue->awarded.next_slot_at_us = award->next_slot_at_us;
     queue->awarded.parked_until_us = 0;
+    queue->awarded.placed = award->parked;
     /* woken since its claim, it may have lost waiters that the claim has stated */
     if (award->parked && !(queue->claims.woken && takt_queue_has_bound(queue)))
         takt_order_park(queue, queue->claims.foremost,

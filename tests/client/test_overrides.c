@@ -227,24 +227,25 @@ Test(overrides, each_level_has_its_own)
 /* One waits under the limit's own numbers, which the next policy raises for its key alone. */
 Test(overrides, a_new_policy_moves_those_who_wait)
 {
-    static seen gold[3], team[2], eve[2], plain[2];
+    static seen gold[3], team[3], eve[2], plain[2];
 
     begin(HOURLY);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         cr_assert_eq(acquire(&gold[i], request_of("api", "gold")), 0);
-    for (int i = 0; i < 2; i++) {
         cr_assert_eq(acquire(&team[i], request_of("api", "team-red")), 0);
+    }
+    for (int i = 0; i < 2; i++) {
         cr_assert_eq(acquire(&eve[i], request_of("api", "eve")), 0);
         cr_assert_eq(acquire(&plain[i], request_of("api", "bronze")), 0);
     }
     run_until(4);
     reload("revision: 1\n" HOURLY OVERRIDES KEY("key: gold, rules: [{rate: 100/s}]")
                KEY("key: team-*, unlimited: true") KEY("key: eve, rules: [{rate: 0}]"));
-    run_until(8);
-    for (int i = 0; i < 3; i++)
+    run_until(9);
+    for (int i = 0; i < 3; i++) {
         cr_expect_eq(gold[i].calls == 1 && gold[i].status == 0, true);
-    cr_expect_eq(team[1].status, 0);
-    cr_expect_eq(team[1].calls, 1);
+        cr_expect_eq(team[i].calls == 1 && team[i].status == 0, true);
+    }
     cr_expect_eq(eve[1].status, TAKT_E_COST);
     cr_expect_eq(eve[1].calls, 1);
     cr_expect_eq(plain[1].calls, 0);

@@ -419,16 +419,6 @@ static void keys_on_all(int64_t delay_us, uint64_t seed)
     close_accounts();
 }
 
-/* One claim brings several slots of a key that no other worker has. */
-static void one_key_alone(int64_t delay_us, uint64_t seed)
-{
-    open_accounts(1, 1, 100, 50, delay_us, seed);
-    come(0, 0, 100, true);
-    check_parts(50, 20, 999, 0);
-    check_scripts("one key on one worker", 20);
-    close_accounts();
-}
-
 /* Few accounts: what the inner rules give is the whole. */
 static void paced_inside(int64_t delay_us, uint64_t seed)
 {
@@ -438,7 +428,6 @@ static void paced_inside(int64_t delay_us, uint64_t seed)
             come((i + w) % 4, i, 4, true);
     check_parts(50, 20, 990, 1);
     close_accounts();
-    one_key_alone(delay_us, seed);
 }
 
 /* All keys have a turn before most have a second one. */

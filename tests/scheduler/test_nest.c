@@ -68,10 +68,13 @@ static takt_chain chain_of(const takt_limit *innermost, const char *const *keys)
     return chain;
 }
 
+static int8_t priority = 5; /* of those that come */
+
 static void wait_in(int at, int waiters)
 {
     for (int i = 0; i < waiters; i++) {
-        permits[at][i] = (takt_permit){.cost = 1, .priority = 5, .deadline_at_us = TAKT_NEVER};
+        permits[at][i] =
+            (takt_permit){.cost = 1, .priority = priority, .deadline_at_us = TAKT_NEVER};
         takt_waiter_acquire(&s, queues[at], &permits[at][i]);
     }
 }
@@ -858,6 +861,30 @@ Test(nest, a_queue_whose_place_nobody_waits_for_states_all)
     expect_stated(EACH);
 }
 
+/* The ledger would give the rest of its turn to less urgent work. */
+Test(nest, an_urgent_queue_states_all_while_less_urgent_ones_wait)
+{
+    add_many(TAKT_TURNS_IN_LINE);
+    priority = 0;
+    add("urgent", EACH);
+    run(0);
+    for (int i = 0; i < claims; i++)
+        if (claimed[i] == TAKT_TURNS_IN_LINE) {
+            cr_expect_eq(said[i].waiting, EACH);
+            return;
+        }
+    cr_assert_fail("it has pushed another one aside");
+}
+
+/* Its queues have their places at the agent, which has to know all waiters. */
+Test(nest, behind_an_agent_a_queue_states_all)
+{
+    s.relayed = true;
+    add_many(TAKT_TURNS_IN_LINE);
+    run(0);
+    expect_stated(EACH);
+}
+
 /* Waiters that a claim does not state are not counted. */
 Test(nest, with_a_bound_a_queue_states_all)
 {
@@ -906,6 +933,26 @@ Test(nest, a_change_of_an_inner_ledger_ends_parking)
     takt_scheduler_blocked(&s, queues[0], 0);
     run(3 * SECOND);
     cr_expect_eq(claims, 1, "a block may have been what held it up");
+}
+
+/* Its place is in the lines of its inner limits. */
+Test(nest, a_queue_that_was_parked_says_that_its_waiters_are_gone)
+{
+    add("a", 1);
+    run(0);
+    put_off(0, 0, 10 * SECOND, true);
+    run(0);
+    takt_order_unpark(&s, queues[0]);
+    takt_waiter_leave(&s, &permits[0][0], 0);
+    run(0);
+    cr_assert_eq(claims, 1);
+    cr_expect_eq(said[0].waiting, 0);
+    put_off(0, 0, 0, false);
+    run(SECOND);
+    cr_expect_eq(claims, 1, "it stands in the outermost line now");
+    answer_to(0, &(takt_award){.now_us = NOW + SECOND}, SECOND);
+    run(2 * SECOND);
+    cr_expect_eq(claims, 0);
 }
 
 /* A hint may be lost. */

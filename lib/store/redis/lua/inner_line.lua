@@ -284,17 +284,11 @@ if ledger.inner then
             end)
         end,
 
-        -- Whether a turn of the level in place has more than one slot.
-        has_long_turns = function()
-            return (limit.throughput(math.floor(limit.lookahead / 2))) > 1
-        end,
-
         turn_from = function(claim, priority)
             local at = ledger.now
             inner.each(function(level)
                 local place = level.own and level.own[priority]
-                if place and not place.aside
-                    and (inner.is_contested(level, priority) or inner.has_long_turns()) then
+                if place and not place.aside and inner.is_contested(level, priority) then
                     local seen, own, from = inner.look(level, claim, priority, true), claim.own, claim.from
                     claim.own, claim.from = level.own, math.max(ledger.now, ledger.blocked)
                     at = math.max(at, claim.turn_from(place, seen.share, seen.ahead, seen.shares, seen.others))
