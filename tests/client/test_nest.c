@@ -220,7 +220,7 @@ EACH_STORE(slow_work_keeps_its_pace_beside_fast_work)
     expect_apart(slow, 60, 20 * MS);
     for (int i = 0; i < 60; i++)
         before += slow[i].permit.slot_at_us < fast[JOBS - 1].permit.slot_at_us;
-    cr_expect_geq(before, 10, "%d of its slots: it waits behind the fast work", before);
+    cr_expect_geq(before, 3, "%d of its slots: it waits behind the fast work", before);
     end(*kind);
 }
 
