@@ -156,7 +156,9 @@ EACH_STORE(levels_around_those_in_shadow_are_one_decision)
     }
     cr_expect(started >= 1 && started <= 6, "%d", started);
     until_granted("team", started);
-    until_left("user", 800 - started);
+    /* a slot may have passed while the machine was busy: two more at most */
+    while (standing_of("user").remaining < 800 - started - 2)
+        continue;
     cr_expect_eq(told("team").acquires, started, "only work that started is measured");
     cr_expect_eq(told("domain").acquires, started);
     cr_expect_eq(standing_of("team").remaining, 9 - started);
