@@ -281,9 +281,8 @@ static const char *payer_at(const takt_permit *permit, const takt_request *reque
                             const takt_levels *levels, int level, int32_t *weight)
 {
     const takt_limit *limit = levels->limits[level];
-    int of = level;
-
     bool nested = limit->mode == TAKT_MODE_SHADOW ? takt_shadow_is_nested(permit) : permit->nested;
+    int of = level;
 
     if (nested && limit->fair != TAKT_FAIR_WORKER)
         for (int i = level + 1; i < levels->count; i++)

@@ -81,8 +81,6 @@ static int64_t all_given_at(takt_ledger *ledger, int64_t now_us, takt_amounts on
     int64_t at_us = now_us;
 
     ledger->tight = 0;
-    if (ledger->inner_count == 0)
-        return given_at(ledger, now_us, one, wanted(ledger), stated);
     for (int i = 0; i <= ledger->inner_count; i++, level = outer_of(ledger, level)) {
         const takt_ledger *own = level_of(ledger, level);
         takt_amounts none = {{0}}, taken = takt_amounts_by(own->units, one);
@@ -109,10 +107,6 @@ static bool take_now(takt_ledger *ledger, int64_t now_us, takt_amounts one, bool
     *retry_at_us = all_given_at(ledger, now_us, one, stated);
     if (*retry_at_us > now_us)
         return false;
-    if (ledger->inner_count == 0) {
-        take(ledger, now_us, one);
-        return true;
-    }
     for (int level = 0; level <= ledger->inner_count; level++) {
         takt_ledger *own = level_of(ledger, level);
         take(own, now_us, takt_amounts_by(own->units, one));
