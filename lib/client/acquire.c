@@ -77,7 +77,7 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
 void takt_acquire_ticket(takt_client *client, takt_queue *queue, takt_permit *permit, int32_t cost,
                          takt_more more, int32_t priority, takt_acquire_cb callback)
 {
-    permit->hold = permit->nested = 0;
+    permit->hold = permit->levels = 0;
     permit->shadow_queue = NULL;
     permit->ticket = 1;
     begin(client, permit, callback);
@@ -115,7 +115,8 @@ void takt_release(takt_permit *permit)
     } else if (permit->state == TAKT_PERMIT_GRANTED &&
                (permit->hold != TAKT_HOLD_NONE || permit->shadow_ref.shadow_waiter)) {
         client = permit->client;
-        takt_shadow_release(&client->shadows, permit, takt_timer_now());
+        if (permit->shadow_ref.shadow_waiter)
+            takt_shadow_release(&client->shadows, permit, takt_timer_now());
         takt_waiter_release(&client->scheduler, permit);
         takt_client_ask(client);
     }

@@ -208,6 +208,7 @@ static takt_amounts least(takt_amounts a, takt_amounts b)
 typedef struct takt_part {
     takt_amounts taken, used;
     bool in_shadow; /* its shadow waiter takes */
+    bool gave;      /* the work's slot is one of this limit */
 } takt_part;
 
 /* Where one claim decides about limits in shadow, its amounts are those of the chain: what the work
@@ -240,14 +241,12 @@ static void note_shadow(takt_permit *permit, const takt_request *request, const 
         takt_shadow_note(permit, takt_amounts_of(cost, more), !begun);
 }
 
-/* The slot that a level gave; 0: it is not known.  If the work is not nested, one limit that
- * enforces gave it: only under a newer policy there are several. */
-static int64_t slot_of(const takt_permit *permit, const takt_part *part, const char *limit,
-                       bool outermost)
+/* The slot that a level gave; 0: it is not known. */
+static int64_t slot_of(const takt_permit *permit, const takt_part *part, const char *limit)
 {
     if (part->in_shadow)
         return takt_shadow_covers(permit, limit) ? takt_shadow_slot(permit) : 0;
-    return !permit->uncharged && (permit->nested || outermost) ? permit->slot_at_us : 0;
+    return part->gave && !permit->uncharged ? permit->slot_at_us : 0;
 }
 
 /* The part of one level.  Without a slot there is nothing to give back to: the excess is charged.
@@ -264,14 +263,18 @@ static int settle_one(const takt_permit *permit, const takt_limit *limit, const 
                : 0;
 }
 
-/* The outermost level that enforces; -1: none. */
-static int outermost_of(const takt_levels *levels, const takt_part *parts)
+/* Finds out which levels gave the work's slot: if there are more of them under a newer policy, the
+ * innermost. */
+static void find_givers(const takt_permit *permit, const takt_levels *levels, takt_part *parts)
 {
-    int at = levels->count - 1;
+    int left = permit->levels;
 
-    while (at >= 0 && (parts[at].in_shadow || levels->limits[at]->access == TAKT_ACCESS_UNLIMITED))
-        at--;
-    return at;
+    for (int i = 0; i < levels->count; i++) {
+        const takt_limit *limit = levels->limits[i];
+        parts[i].in_shadow =
+            limit->mode == TAKT_MODE_SHADOW || takt_shadow_covers(permit, limit->name);
+        parts[i].gave = !parts[i].in_shadow && limit->access != TAKT_ACCESS_UNLIMITED && left-- > 0;
+    }
 }
 
 /* For whom a level's part of the work was.  With key_hash a name has another hash in each limit. On
@@ -281,7 +284,8 @@ static const char *payer_at(const takt_permit *permit, const takt_request *reque
                             const takt_levels *levels, int level, int32_t *weight)
 {
     const takt_limit *limit = levels->limits[level];
-    bool nested = limit->mode == TAKT_MODE_SHADOW ? takt_shadow_is_nested(permit) : permit->nested;
+    bool nested =
+        limit->mode == TAKT_MODE_SHADOW ? takt_shadow_is_nested(permit) : permit->levels > 1;
     int of = level;
 
     if (nested && limit->fair != TAKT_FAIR_WORKER)
@@ -299,14 +303,11 @@ static int settle_all(takt_permit *permit, const takt_request *request, const ta
 {
     takt_payer payer = {.priority = permit->priority};
     takt_part parts[TAKT_LEVELS_MAX];
-    int outermost, code = 0;
+    int code = 0;
 
-    for (int i = 0; i < levels->count; i++)
-        parts[i].in_shadow = levels->limits[i]->mode == TAKT_MODE_SHADOW ||
-                             takt_shadow_covers(permit, levels->limits[i]->name);
-    outermost = outermost_of(levels, parts);
+    find_givers(permit, levels, parts);
     for (int i = 0; i < levels->count; i++) {
-        bool own = (i == outermost || levels->count == 1) && !permit->nested;
+        bool own = (parts[i].gave || levels->count == 1) && permit->levels <= 1;
         parts[i].taken =
             taken_for(own ? permit->cost : levels->costs[i],
                       own ? permit->more : takt_request_more(levels, i), 1, count == 0);
@@ -319,7 +320,7 @@ static int settle_all(takt_permit *permit, const takt_request *request, const ta
             continue;
         payer.tenant = payer_at(permit, request, levels, i, &payer.weight);
         code = settle_one(permit, limit, takt_request_key(request, levels, i), payer,
-                          slot_of(permit, &parts[i], limit->name, i == outermost), &parts[i]);
+                          slot_of(permit, &parts[i], limit->name), &parts[i]);
     }
     return code;
 }

@@ -232,7 +232,7 @@ static void prepare(takt_client *client, takt_permit *permit)
 {
     permit->client = client;
     permit->fence = permit->slot_at_us = permit->retry_after_us = 0;
-    permit->shadow = permit->uncharged = permit->nested = 0;
+    permit->shadow = permit->uncharged = permit->levels = 0;
     permit->shadow_queue = NULL;
     permit->shadow_ref.shadow_waiter = NULL;
     takt_list_init(&permit->line);
@@ -247,7 +247,7 @@ void takt_try_begin(takt_calling *calling, takt_permit *permit)
     permit->more = path->more[0];
     permit->state = TAKT_PERMIT_TRYING;
     skip_unlimited(path);
-    permit->nested = path->enforcing && path->queues[0]->nest;
+    permit->levels = takt_path_enforcing(path);
     for (int i = 0; i < path->count; i++)
         path->queues[i]->tries++;
     calling->trying.permit = permit;

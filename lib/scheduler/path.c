@@ -92,13 +92,20 @@ int takt_path_find(takt_scheduler *scheduler, const takt_level *levels, int coun
     return code;
 }
 
+uint8_t takt_path_enforcing(const takt_path *path)
+{
+    if (path->count == 0 || !path->enforcing)
+        return 0;
+    return path->queues[0]->nest ? (uint8_t)(1 + path->queues[0]->nest->count) : 1;
+}
+
 void takt_path_enter(takt_scheduler *scheduler, takt_permit *permit, const takt_path *path)
 {
     int last = path->count - 1;
 
     permit->cost = path->costs[0];
     permit->more = path->more[0];
-    permit->nested = path->enforcing && path->queues[0]->nest;
+    permit->levels = takt_path_enforcing(path);
     permit->shadow_queue = NULL;
     if (last > 0 || !path->enforcing)
         takt_waiter_expect(scheduler, path->queues[last], path->costs[last], path->more[last],

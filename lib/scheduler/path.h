@@ -39,6 +39,9 @@ typedef struct takt_path {
 int takt_path_find(takt_scheduler *scheduler, const takt_level *levels, int count, bool renew,
                    takt_path *path);
 
+/* How many limits enforce. */
+uint8_t takt_path_enforcing(const takt_path *path);
+
 /* A permit begins to wait on that path, or starts: no limit enforces.  Its priority and
  * deadline_at_us (TAKT_NEVER: none) are set. */
 void takt_path_enter(takt_scheduler *scheduler, takt_permit *permit, const takt_path *path);

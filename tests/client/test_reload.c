@@ -3,7 +3,8 @@
  * under the old ones if their limit is gone.
  */
 #include "client/client.h"
-#include "client/client_test.h"
+
+#include "client/calls.h"
 
 static takt_policy *parse(const char *text)
 {
@@ -225,4 +226,38 @@ Test(reload, what_is_refused)
     cr_expect_eq(takt_reload(client, policy, &error), TAKT_E_CANCELED);
     end();
     takt_policy_free(follower);
+}
+
+static int64_t remaining_of(const char *limit)
+{
+    takt_call call = {0};
+
+    run_call(takt_peek(client, &call, limit, NULL, note_call));
+    return last.standing.remaining;
+}
+
+/* Work that runs has its slot from the limits that there were.  "all" gave another one. */
+Test(reload, what_runs_gives_back_to_the_limit_that_gave_it)
+{
+    static seen before, after;
+    takt_request request = TAKT_REQUEST("mail");
+
+    begin("limits:\n  - {name: mail, rules: [{rate: 1/h, burst: 10}]}\n");
+    request.cost = 4;
+    cr_assert_eq(acquire(&before, request), 0);
+    run_until(1);
+    reload("revision: 1\nlimits:\n  - {name: mail, rules: [{rate: 1/h, burst: 10}], within: all}\n"
+           "  - {name: all, rules: [{rate: 10/day, algorithm: fixed-window}]}\n");
+    request.cost = 3;
+    cr_assert_eq(acquire(&after, request), 0);
+    run_until(2);
+    cr_assert_eq(remaining_of("mail"), 3);
+    cr_assert_eq(remaining_of("all"), 7);
+    request.cost = 4;
+    cr_assert_eq(takt_settle(&before.permit, &request, TAKT_USED(1)), 0);
+    cr_expect_eq(remaining_of("mail"), 6);
+    cr_expect_eq(remaining_of("all"), 7, "it had given nothing");
+    takt_release(&before.permit);
+    takt_release(&after.permit);
+    end();
 }

@@ -118,7 +118,7 @@ static void started(takt_permit *permit, int status)
         return;
     if (status != 0)
         fail(5, "an acquire fails", keys[one->account], status, 0);
-    if (enforces[worker] && !permit->nested)
+    if (enforces[worker] && permit->levels <= 1)
         fail(1, "a start without a level that enforces", keys[one->account], one->number, worker);
     if (permit->slot_at_us > takt_fleet_ledger_clock(&fleet, 0))
         fail(2, "a start before its slot", keys[one->account], permit->slot_at_us, fleet.now_us);
@@ -128,9 +128,9 @@ static void started(takt_permit *permit, int status)
     if (start_count == STARTS_MAX)
         abort();
     last_number[worker][one->account] = one->number;
-    starts[start_count++] = (start){permit->slot_at_us, one->account, permit->nested};
+    starts[start_count++] = (start){permit->slot_at_us, one->account, permit->levels > 1};
     begun[worker]++;
-    begun_in_shadow[worker] += !permit->nested;
+    begun_in_shadow[worker] += permit->levels <= 1;
     quiet_starts += permit->slot_at_us >= quiet_from_us;
     if (one->lasting)
         acquire(one, 0);
