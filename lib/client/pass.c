@@ -194,7 +194,8 @@ static void send_claims(takt_client *client, int64_t now_us)
  * with that status, although the slot is due. */
 static void refuse_late(takt_client *client, takt_permit *permit)
 {
-    if (permit->status != 0 || takt_permits_are_held(permit, takt_timer_now()))
+    if (permit->status != 0 || permit->hold == TAKT_HOLD_NONE ||
+        takt_permits_are_held(permit, takt_timer_now()))
         return;
     permit->status = TAKT_E_LEASE;
     permit->slot_at_us = 0; /* nothing to settle */

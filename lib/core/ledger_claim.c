@@ -321,20 +321,21 @@ static bool cap(takt_ledger *ledger, int64_t now_us, int at, int64_t *parked_us)
     return false;
 }
 
-/* What the claim says of its waiters of a priority, in a level's units, which are so many.
- * `unlisted`: those for which it has no space. */
+/* What the claim says of its waiters of a priority, in a level's units, which are so many.  Those
+ * for which it has no space are of its last priority. */
 static takt_place told_of(const takt_ledger *ledger, const takt_claim *claim, takt_unit_map map,
-                          int units, int priority, int64_t unlisted)
+                          int units, int priority)
 {
     takt_place told = {.worker = claim->worker,
                        .priority = (int8_t)priority,
                        .seq = claim->seq,
-                       .weight = takt_max(takt_min(claim->weight, TAKT_WEIGHT_MAX), 1),
-                       .waiting = unlisted};
+                       .weight = takt_max(takt_min(claim->weight, TAKT_WEIGHT_MAX), 1)};
+    int64_t unlisted = claim->waiting;
 
     for (int i = 0; i < claim->want_count; i++) {
         const takt_want *want = &claim->wants[i];
         takt_amounts one;
+        unlisted -= want->count;
         if (want->priority != priority || !can_ever_be_given(ledger, want))
             continue;
         one = takt_amounts_by(map, takt_amounts_of(want->cost, want->more));
@@ -346,22 +347,22 @@ static takt_place told_of(const takt_ledger *ledger, const takt_claim *claim, ta
         }
         told.need = told.need ? told.need : one.of[TAKT_UNIT_TOKENS];
     }
+    if (claim->want_count > 0 && claim->wants[claim->want_count - 1].priority == priority)
+        told.waiting += takt_max(unlisted, 0);
     return told;
 }
 
-/* The same of all priorities. */
-static void tell(const takt_ledger *ledger, const takt_claim *claim, takt_unit_map map, int units,
-                 takt_place told[TAKT_PRIORITIES])
+/* The priorities, as bits, that the claim states, or of which the worker has places. */
+static unsigned priorities_of(const takt_ledger *ledger, const takt_claim *claim)
 {
-    int64_t unlisted = claim->waiting;
-    int last = -1;
+    unsigned found = 0;
 
-    for (int i = 0; i < claim->want_count; i++) {
-        unlisted -= claim->wants[i].count;
-        last = claim->wants[i].priority;
-    }
-    for (int i = 0; i < TAKT_PRIORITIES; i++)
-        told[i] = told_of(ledger, claim, map, units, i, i == last ? takt_max(unlisted, 0) : 0);
+    for (int i = 0; i < claim->want_count; i++)
+        found |= 1U << claim->wants[i].priority;
+    for (int at = 0; at < ledger->line_count; at++)
+        if (ledger->line[at].worker == claim->worker)
+            found |= 1U << ledger->line[at].priority;
+    return found;
 }
 
 /* Notes the first waiters' amounts. */
@@ -387,7 +388,8 @@ static bool stand_inside(takt_ledger *ledger, int64_t now_us, const takt_claim *
 
     for (int i = 0; i < ledger->inner_count; i++) {
         const takt_ledger *inner = ledger->inner[i];
-        tell(ledger, claim, inner->units, takt_view_units(inner), told);
+        for (int priority = 0; priority < TAKT_PRIORITIES; priority++)
+            told[priority] = told_of(ledger, claim, inner->units, takt_view_units(inner), priority);
         if (!takt_inner_stand(ledger, i, now_us, claim, told))
             listed = false;
     }
@@ -408,15 +410,18 @@ static void park(takt_ledger *ledger, int64_t now_us, uint64_t worker, int prior
 static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim, takt_award *award,
                     int64_t *parked_us)
 {
-    takt_place told[TAKT_PRIORITIES];
+    unsigned priorities = priorities_of(ledger, claim);
 
     if (has_more(ledger))
         note_first(ledger, claim);
     if (ledger->inner_count > 0)
         award->unlisted = !stand_inside(ledger, now_us, claim);
-    tell(ledger, claim, ledger->units, takt_view_units(ledger), told);
-    for (int i = 0; i < TAKT_PRIORITIES; i++)
-        (void)takt_line_restate(ledger, now_us, &told[i]);
+    for (int i = 0; i < TAKT_PRIORITIES; i++) {
+        if ((priorities & 1U << i) != 0) {
+            takt_place told = told_of(ledger, claim, ledger->units, takt_view_units(ledger), i);
+            (void)takt_line_restate(ledger, now_us, &told);
+        }
+    }
     if (ledger->tenant_count > 0)
         takt_tenants_assign(ledger, claim, claim->tenant);
     takt_tenants_pass_over(ledger, now_us, claim->worker);

@@ -85,15 +85,6 @@ int64_t takt_amounts_least(takt_amounts amounts)
     return least;
 }
 
-int takt_numbers_units(const takt_numbers *numbers)
-{
-    int units = 1;
-
-    EACH_RULE(numbers, i)
-    units = (int)takt_max(numbers->rules[i].unit + 1, units);
-    return units;
-}
-
 bool takt_numbers_can_give(const takt_numbers *numbers, takt_amounts taken)
 {
     EACH_RULE(numbers, i)

@@ -92,7 +92,15 @@ int64_t takt_numbers_worth(const takt_numbers *numbers, const takt_rules_state *
 int64_t takt_amounts_least(takt_amounts amounts);
 
 /* How many units of takt_amounts there are to look at: of most limits tokens alone. */
-int takt_numbers_units(const takt_numbers *numbers);
+static inline int takt_numbers_units(const takt_numbers *numbers)
+{
+    int units = 1;
+
+    for (int i = 0; i < numbers->rule_count; i++)
+        if ((int)numbers->rules[i].unit >= units)
+            units = (int)numbers->rules[i].unit + 1;
+    return units;
+}
 
 /* Whether rules count units beside the first that the limit names. */
 static inline bool takt_numbers_count_more(const takt_numbers *numbers)

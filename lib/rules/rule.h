@@ -134,6 +134,8 @@ static inline takt_amounts takt_amounts_by(takt_unit_map map, takt_amounts claim
 {
     takt_amounts own;
 
+    if (map.units == 0 && takt_unit_map_is_plain(map))
+        return claimed;
     for (int unit = 0; unit < TAKT_UNITS; unit++)
         own.of[unit] = claimed.of[takt_unit_by(map, unit)];
     return own;

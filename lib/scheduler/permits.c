@@ -177,9 +177,12 @@ int64_t takt_permits_claim_at(const takt_queue *queue, int64_t now_us)
 {
     int64_t used = in_use(queue), told = queue->holding.told;
 
-    /* a holder that is woken hears what has become of its permits */
-    if (queue->holding.unsure || told > used || (queue->claims.nudged && told > 0))
+    if (queue->holding.unsure || told > used)
         return now_us;
+    /* A holder that is woken hears what has become of its permits.  Just after a claim the wake-up
+     * was mostly for the waiter that has its permit now. */
+    if (queue->claims.nudged && told > 0)
+        return takt_max(now_us, queue->claims.sent_at_us + queue->numbers->lookahead_us);
     if (queue->claims.woken && told > 0)
         return takt_permits_woken_at(queue, now_us);
     if (told == 0 && (used == 0 || !takt_queue_has_permits(queue)))

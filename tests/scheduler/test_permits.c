@@ -338,6 +338,25 @@ Test(scheduler_permits, a_nudge_while_a_claim_is_under_way_leads_to_another)
     }
 }
 
+/* It may have lost its permits.  A wake-up just after its claim was sent while it still waited. */
+Test(scheduler_permits, a_holder_that_is_woken_asks_but_not_just_after_its_claim)
+{
+    begin(1, 1);
+    takt_claims_nudge(&r.s, r.queue);
+    pass(&r, MS);
+    cr_assert_eq(r.claims, 0);
+    cr_assert_eq(wake_us(&r), 250 * MS);
+    pass(&r, 250 * MS);
+    cr_assert_eq(r.claims, 1);
+    takt_award award = award_permits(250 * MS, 1, 0);
+    answer(&r, 251 * MS, &award);
+    pass(&r, 251 * MS);
+    cr_assert_eq(r.claims, 0);
+    takt_claims_nudge(&r.s, r.queue);
+    pass(&r, SECOND);
+    cr_assert_eq(r.claims, 1, "at once");
+}
+
 Test(scheduler_permits, who_parts_says_good_bye)
 {
     begin(3, 2);
