@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "scheduler/queue.h"
+#include "scheduler/queue_bound.h"
 #include "simulate/forecast.h"
 #include "simulate/levels.h"
 

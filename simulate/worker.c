@@ -246,7 +246,7 @@ static void hand_back(void *owner, takt_queue *queue, const takt_run *unused)
         worker->fleet->on_unused(worker->fleet, worker, ledger, unused);
     for (int i = 0; queue->nest && i < queue->nest->count; i++) {
         const takt_inner *inner = &queue->nest->inner[i];
-        takt_run part = takt_nest_part(&inner->limit->numbers, inner->units, *unused);
+        takt_run part = takt_chain_part(&inner->limit->numbers, inner->units, *unused);
         settle(worker, ledger, inner, &inner->limit->numbers, NULL, &part);
     }
     takt_sim_worker_settle(worker, ledger, takt_queue_stated(queue), queue, unused);

@@ -96,8 +96,8 @@ static void settle_part(takt_client *client, const takt_shadow_waiter *shadow_wa
     takt_run kept = takt_run_at(permit->slot_at_us, 1, (int32_t)used[TAKT_UNIT_TOKENS], more);
     takt_amounts taken, left = nothing;
 
-    took = takt_nest_part(&limit->numbers, map, took);
-    kept = takt_nest_part(&limit->numbers, map, kept);
+    took = takt_chain_part(&limit->numbers, map, took);
+    kept = takt_chain_part(&limit->numbers, map, kept);
     taken = taken_for(took.cost, took.more, 1, shadow_waiter->unbegun);
     if (!shadow_waiter->unbegun)
         left = taken_for(kept.cost, kept.more, 1, 0);
@@ -133,11 +133,11 @@ static void give_back(takt_client *client, const takt_limit *limit, const char *
 static void give_back_all(takt_client *client, const takt_queue *queue, int priority,
                           const takt_run *unused)
 {
-    takt_run part = takt_nest_part(&queue->limit->numbers, TAKT_UNIT_MAP_PLAIN, *unused);
+    takt_run part = takt_chain_part(&queue->limit->numbers, TAKT_UNIT_MAP_PLAIN, *unused);
 
     for (int i = 0; queue->nest && i < queue->nest->count; i++) {
         const takt_inner *inner = &queue->nest->inner[i];
-        takt_run inner_part = takt_nest_part(&inner->limit->numbers, inner->units, *unused);
+        takt_run inner_part = takt_chain_part(&inner->limit->numbers, inner->units, *unused);
         give_back(client, inner->limit, inner->key, payer_inside(queue, i, priority), &inner_part);
     }
     give_back(client, queue->limit, queue->key, payer_of(queue, priority), &part);

@@ -377,7 +377,7 @@ static void take(const takt_queue *queue, int64_t slot_us, int32_t cost, takt_mo
         const takt_inner *inner = &queue->nest->inner[i];
         if (is_shared(inner->limit))
             take_from(inner->ledger->share,
-                      takt_nest_part(&inner->limit->numbers, inner->units, slot));
+                      takt_chain_part(&inner->limit->numbers, inner->units, slot));
     }
     if (is_shared(queue->limit))
         take_from(share_of(queue), slot);
@@ -462,7 +462,7 @@ int takt_loss_try_alone(takt_scheduler *scheduler, takt_queue *queue, int status
                         .retry_after_us = slot_us - due_us,
                         .blocked_until_us = queue->awarded.blocked_until_us};
     if (slot_us > due_us || !takt_queue_is_covered(queue) ||
-        (queue->turn && takt_order_wait(queue)))
+        (queue->turn && takt_order_any_waits(queue)))
         return TAKT_E_NO_SLOT;
     take(queue, slot_us, cost, more);
     return 0;

@@ -35,7 +35,7 @@ static const char *tenant_of(const takt_queue *queue, int32_t *weight)
 static takt_level level_of(const takt_queue *queue, const takt_limit *limit, const char *key,
                            takt_unit_map map, takt_run taken)
 {
-    takt_run part = takt_nest_part(&limit->numbers, map, taken);
+    takt_run part = takt_chain_part(&limit->numbers, map, taken);
     takt_level level = {.limit = limit, .key = key, .cost = part.cost, .more = part.more};
 
     level.tenant = tenant_of(queue, &level.weight);
@@ -192,7 +192,7 @@ static void move_due(const policy *to)
     answers known = {.any = false};
 
     for (const takt_link *at = fired->next, *next; at != fired; at = next) {
-        takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
+        takt_permit *permit = takt_queue_permit(at);
         next = at->next;
         if (permit->status == 0 && moves(to, permit, &known))
             move(to, permit);
@@ -206,7 +206,7 @@ static void move_from(const policy *to, const takt_queue *queue)
     for (int priority = 0; priority < TAKT_PRIORITIES; priority++) {
         const takt_link *waiting = &queue->waiters.lists[priority];
         for (const takt_link *at = waiting->next, *next; at != waiting; at = next) {
-            takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
+            takt_permit *permit = takt_queue_permit(at);
             next = at->next;
             if (moves(to, permit, &known))
                 move(to, permit);

@@ -10,63 +10,8 @@
 #ifndef TAKT_SCHEDULER_NEST_H
 #define TAKT_SCHEDULER_NEST_H
 
+#include "scheduler/chain.h"
 #include "scheduler/scheduler.h"
-
-/* The limits that one claim is to decide about, the innermost first, with the keys of work and what
- * it takes of each.  Those of work that enforce are a chain, and those in shadow are another one.
- */
-typedef struct takt_chain {
-    const takt_limit *limits[TAKT_LEVELS_MAX];
-    const char *keys[TAKT_LEVELS_MAX];
-    int64_t costs[TAKT_LEVELS_MAX];
-    takt_more more[TAKT_LEVELS_MAX];
-    int count;
-    takt_inside inside;
-    /* A program has numbered the amounts, with these maps of the inner levels: lib/relay.  Names of
-     * units, costs and further amounts are not known. */
-    bool numbered;
-    takt_unit_map maps[TAKT_INNER_MAX];
-    takt_stated_amounts stated;
-} takt_chain;
-
-/* Of which level's unit an amount of a claim is: the amount of that number there; level -1: of
- * none. */
-typedef struct takt_chain_unit {
-    int8_t level, amount;
-} takt_chain_unit;
-
-/* The amounts that work of a chain states: first those of the outermost limit's units, under its
- * numbers; in the places that are left those of units that only inner limits count.  Units of one
- * name are one unit, unless a request that states no amount takes different ones. */
-typedef struct takt_chain_units {
-    takt_chain_unit of[TAKT_AMOUNTS_MAX];
-    takt_unit_map maps[TAKT_INNER_MAX]; /* of each inner level */
-} takt_chain_units;
-
-/* False: the levels count more units than work can state amounts of. */
-bool takt_chain_number(const takt_chain *chain, takt_chain_units *units);
-
-/* Sets what the work takes, in the chain's numbers.  False: as above. */
-bool takt_chain_take(const takt_chain *chain, int32_t *cost, takt_more *more);
-
-/* Which tenants the innermost line of that chain has. */
-takt_inside takt_chain_inside(const takt_chain *chain);
-
-/* Whether one claim can decide about all levels: all enforce, or all are in shadow; no key is
- * unlimited; if one has tenants, so has the outermost or the innermost one; and their units can be
- * numbered. */
-bool takt_chain_is_nested(const takt_chain *chain);
-
-/* The work of a numbered chain states the amounts that its present limits count. */
-void takt_chain_state(takt_chain *chain);
-
-/* Whether work of a numbered chain can go by its limits.  If these count a unit of which it states
- * no amount, a request takes 1 of it; then it may state no other amount in that place. */
-bool takt_chain_follows(const takt_chain *chain);
-
-/* Slots of work in the units of one of its levels, which has those numbers; of the outermost one
- * the map is zeros. */
-takt_run takt_nest_part(const takt_numbers *numbers, takt_unit_map map, takt_run run);
 
 /* An inner limit and key that queues of this process have. */
 typedef struct takt_inner_ledger {

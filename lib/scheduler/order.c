@@ -89,10 +89,10 @@ static int64_t next_round(const takt_turn *turn, int priority)
     return last >= now ? last + 1 : now;
 }
 
+/* The queue comes into turn with that priority, behind the others; -1: it is in turn no longer. */
 static void move_to_end(takt_scheduler *scheduler, takt_turn *turn, int priority)
 {
     const takt_turn *before = first_in_turn(turn->of);
-
     bool stays = turn->priority == priority;
 
     takt_turns_take_out(turn);
@@ -172,7 +172,7 @@ bool takt_order_is_first(const takt_queue *queue)
     return first_in_turn(queue->turn->of) == queue->turn;
 }
 
-bool takt_order_wait(const takt_queue *queue)
+bool takt_order_any_waits(const takt_queue *queue)
 {
     return first_in_turn(queue->turn->of) != NULL;
 }

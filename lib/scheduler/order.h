@@ -18,24 +18,27 @@
 /* At a pass: the queue comes into turn when its waiters need slots, and leaves when they do not. */
 void takt_order_review(takt_scheduler *scheduler, takt_queue *queue);
 
-/* No waiter of that priority or a less urgent one comes into turn before that, by the local clock;
- * or any may again. */
+/* Until that instant, by the local clock, no waiter of that priority or a less urgent one comes
+ * into turn; takt_order_unpark ends this. */
 void takt_order_park(takt_queue *queue, int priority, int64_t until_us);
 void takt_order_unpark(takt_scheduler *scheduler, takt_queue *queue);
 
 /* The queue was served: its next turn comes after those of its priority. */
 void takt_order_served(takt_scheduler *scheduler, takt_queue *queue);
 
-/* Whether other queues that are as urgent wait here for a place in line. */
+/* Whether other queues that are as urgent wait in this process for a place in line. */
 bool takt_order_is_waited_for(const takt_queue *queue);
 
 /* The queue claims now: others that are in line and in turn may claim with it. */
 void takt_order_claims(takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us);
 
-/* Without the store: whether the next slot of the shared pace is for this queue; and that it has
- * started one waiter with it.  A turn has as many starts as the tenant's weight. */
+/* Without the store all queues of the turns share one pace.  Whether any of them has waiters that
+ * need slots, and whether the next slot is for this queue. */
+bool takt_order_any_waits(const takt_queue *queue);
 bool takt_order_is_first(const takt_queue *queue);
-bool takt_order_wait(const takt_queue *queue); /* whether any tenant has waiters that need slots */
+
+/* Without the store: the queue has started a waiter.  A turn has as many starts as the tenant's
+ * weight. */
 void takt_order_started(takt_scheduler *scheduler, takt_queue *queue);
 
 #endif

@@ -54,7 +54,7 @@ static bool loses(takt_permit *permit, const takt_queue *queue)
 static void lose_quietly(const takt_link *list, const takt_queue *queue)
 {
     for (takt_link *at = list->next; at != list; at = at->next)
-        (void)loses(TAKT_HOLDER(at, takt_permit, line), queue);
+        (void)loses(takt_queue_permit(at), queue);
 }
 
 /* All permits of a queue are lost: running jobs get an event, other work does not begin. */
@@ -63,13 +63,13 @@ static void lose(takt_scheduler *scheduler, takt_queue *queue)
     takt_slots_drop_before(&queue->in_hand, TAKT_NEVER);
     for (takt_link *at = scheduler->granted.next, *next; at != &scheduler->granted; at = next) {
         next = at->next;
-        if (loses(TAKT_HOLDER(at, takt_permit, line), queue)) {
+        if (loses(takt_queue_permit(at), queue)) {
             takt_list_remove(at);
             takt_list_append(&scheduler->losers, at);
         }
     }
     for (takt_link *at = scheduler->fired.next; at != &scheduler->fired; at = at->next) {
-        takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
+        takt_permit *permit = takt_queue_permit(at);
         if (permit->status == 0 && loses(permit, queue)) {
             permit->status = TAKT_E_LEASE;
             permit->slot_at_us = 0; /* nothing to settle */
@@ -104,13 +104,13 @@ takt_permit *takt_permits_next_loser(takt_scheduler *scheduler)
         return NULL;
     takt_list_remove(first);
     takt_list_append(&scheduler->granted, first); /* it is still to be released */
-    return TAKT_HOLDER(first, takt_permit, line);
+    return takt_queue_permit(first);
 }
 
 static void let_all_go(const takt_link *list)
 {
     for (takt_link *at = list->next; at != list; at = at->next)
-        TAKT_HOLDER(at, takt_permit, line)->hold = TAKT_HOLD_LOST;
+        takt_queue_permit(at)->hold = TAKT_HOLD_LOST;
 }
 
 void takt_permits_part(takt_scheduler *scheduler)

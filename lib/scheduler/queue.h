@@ -1,8 +1,9 @@
 /*
- * queue.h: the waiters of this process for one (limit, key), by priority, then by arrival; with
- * `fair: tenant` those of one tenant, and of work that is nested (nest.h) those of one subject.
- * Also their deadlines, and what a claim says of them all. The waiters are permits, in the callers'
- * memory.
+ * queue.h: the waiters of this process for one (limit, key), by priority, then by arrival.
+ *
+ * With `fair: tenant` a queue is kept for one tenant, and for nested work (nest.h) for one subject.
+ * The waiters are permits, in the callers' memory.  A queue also has what this process knows of its
+ * ledger: each part of the struct names the file that keeps it.
  */
 #ifndef TAKT_SCHEDULER_QUEUE_H
 #define TAKT_SCHEDULER_QUEUE_H
@@ -14,6 +15,7 @@
 #include "base/table.h"
 #include "core/ledger.h"
 #include "core/limit.h"
+#include "scheduler/chain.h"
 #include "scheduler/server.h"
 #include "scheduler/share.h"
 #include "scheduler/slots.h"
@@ -26,6 +28,9 @@ enum {
     TAKT_PERMIT_TRYING,   /* a try is under way for it */
     TAKT_PERMIT_GRANTED   /* its callback has come; its work may run */
 };
+
+/* takt_permit.counted, of a waiter: no claim has stated it; one has; its award has come */
+enum { TAKT_UNSTATED, TAKT_STATED, TAKT_COUNTED };
 
 /* takt_permit.hold: one permit of all limits of its queue that have concurrency */
 enum {
@@ -65,10 +70,10 @@ typedef struct takt_unused {
 } takt_unused;
 
 /*
- * The claims: claims.c.  Four fields describe the last claim, for the time until the next one.
- * least and foremost: what of a new waiter does the award's next_slot_at_us still hold for?
- * planned: for which amounts of a first waiter did the ledger plan, so that a cheaper first one
- * claims again?  dear: did a waiter take more than one of a unit?  Only then is `planned` noted.
+ * The claims: claims.c.  Four fields describe the last claim until the next one.  The award's
+ * next_slot_at_us holds for a waiter that takes `least` or more, and is no more urgent than
+ * `foremost`.  `planned` are the amounts of the first waiter, for which the ledger plans: a first
+ * waiter that takes less claims again.  `planned` is noted only if the claim is `dear`.
  */
 typedef struct takt_claims {
     int64_t sent_at_us; /* when the last claim was sent, by the local clock */
@@ -173,12 +178,6 @@ typedef struct takt_inner {
     takt_link link;                   /* in its list */
 } takt_inner;
 
-/* Which amounts of each level's units the work of a numbered chain states.  A later policy may
- * count others. */
-typedef struct takt_stated_amounts {
-    bool of[TAKT_LEVELS_MAX][TAKT_AMOUNTS_MAX];
-} takt_stated_amounts;
-
 /* The inner limits of a queue: nest.c. */
 typedef struct takt_nest {
     int count;
@@ -213,6 +212,33 @@ typedef struct takt_queue {
     takt_registered registry;
 } takt_queue;
 
+/* The permit that is in a list by its `line`. */
+static inline takt_permit *takt_queue_permit(const takt_link *line)
+{
+    return TAKT_HOLDER(line, takt_permit, line);
+}
+
+void takt_queue_init(takt_queue *queue, const takt_limit *limit, const char *key);
+void takt_queue_close(takt_queue *queue); /* nothing waits in it */
+
+void takt_queue_add(takt_queue *queue, takt_permit *permit);
+void takt_queue_remove(takt_queue *queue, takt_permit *permit);
+
+/* The waiter that gets a slot: the first one that takes as much of each unit, otherwise the first
+ * that takes no more.  The search is bounded.  NULL: no waiter suits. */
+takt_permit *takt_queue_match(const takt_queue *queue, const takt_run *slot);
+
+/* The first waiter: the oldest of the most urgent priority; NULL: nothing waits. */
+takt_permit *takt_queue_first(const takt_queue *queue);
+
+/* The last waiter: the newest of the least urgent priority; NULL: nothing waits. */
+takt_permit *takt_queue_last(const takt_queue *queue);
+
+/* The waiter whose deadline comes first; NULL: there is no deadline. */
+takt_permit *takt_queue_first_deadline(const takt_queue *queue);
+
+/* ---- what its limits say */
+
 /* The numbers that a queue's claims state: the policy's own, or learned ones of a higher revision.
  * Learned numbers of the same revision are used only as long as their own workers state them, and
  * so are those that count units where nested work has amounts of units of inner limits. */
@@ -242,78 +268,5 @@ int takt_queue_next_priority(const takt_queue *queue);
 /* How much later than its slot work may begin, by all limits of the queue; TAKT_NEVER: none has a
  * guard. */
 int64_t takt_queue_guard(const takt_queue *queue);
-
-void takt_queue_init(takt_queue *queue, const takt_limit *limit, const char *key);
-void takt_queue_close(takt_queue *queue); /* nothing waits in it */
-
-void takt_queue_add(takt_queue *queue, takt_permit *permit);
-void takt_queue_remove(takt_queue *queue, takt_permit *permit);
-
-/* The waiter that gets a slot: the first one that takes as much of each unit, otherwise the first
- * that takes no more.  The search is bounded.  NULL: no waiter suits. */
-takt_permit *takt_queue_match(const takt_queue *queue, const takt_run *slot);
-
-/* The first waiter: the oldest of the most urgent priority; NULL: nothing waits. */
-takt_permit *takt_queue_first(const takt_queue *queue);
-
-/* The last waiter: the newest of the least urgent priority; NULL: nothing waits. */
-takt_permit *takt_queue_last(const takt_queue *queue);
-
-/*
- * The waiter that leaves first if there are too many, NULL: none has to leave.  With refuse it is
- * the last one of those that the present claim has stated for the first time, with drop-lowest the
- * last one of all, with drop-oldest the first of the least urgent priority without a slot in hand.
- */
-takt_permit *takt_queue_excess(const takt_queue *queue, takt_when_full way);
-
-/* The one of the same priority that leaves next; NULL: there is none. */
-takt_permit *takt_queue_excess_after(const takt_queue *queue, takt_when_full way,
-                                     const takt_permit *permit);
-
-/* Whether a level bounds its waiters; and which of them leave if an award does not say how: those
- * that the lowest bound says. */
-bool takt_queue_has_bound(const takt_queue *queue);
-takt_when_full takt_queue_when_full(const takt_queue *queue);
-
-/* Whether so many newcomers may exceed the bound of a level, by the last award. */
-bool takt_queue_may_overflow(const takt_queue *queue, int64_t newcomers);
-
-/* Whether newcomers are refused without a claim: a level that counts the waiters refuses, and as
- * many others as may wait there are here; or the queue is not in turn, and has more waiters than
- * may wait and start by any claim. */
-bool takt_queue_is_full(const takt_queue *queue);
-
-/* A waiter that no claim has stated yet; NULL: there is none.  They are the last of their
- * priorities. */
-takt_permit *takt_queue_unstated(const takt_queue *queue);
-
-/* Marks all waiters as stated, for a claim.  Returns how many of them may be refused, because no
- * award has counted them yet.  takt_queue_count marks those as counted: the claim's award has come.
- */
-int64_t takt_queue_mark_stated(takt_queue *queue);
-void takt_queue_count(takt_queue *queue);
-
-/* A queue without a bound may get one now: its waiters are accepted, and stay. */
-void takt_queue_accept(takt_queue *queue);
-
-/* Whether no bound of the queue refuses the waiter any more.  It stays so where it moves to, and so
- * does what stands before it there. */
-bool takt_queue_is_accepted(const takt_queue *queue, const takt_permit *permit);
-void takt_queue_accept_waiter(takt_queue *queue, takt_permit *permit);
-
-/* The waiter whose deadline comes first; NULL: there is no deadline. */
-takt_permit *takt_queue_first_deadline(const takt_queue *queue);
-
-/* Whether the slots in hand suffice for all waiters.  A slot suits a waiter that takes no more of
- * any unit. */
-bool takt_queue_is_covered(const takt_queue *queue);
-
-/* The first waiter without a slot in hand; NULL: there is one for each. */
-takt_permit *takt_queue_uncovered(const takt_queue *queue);
-
-/* Lists the waiters without a slot in hand.  The ledger learns the deadlines up to
- * `deadline_soon_us` (local clock), each earlier by `offset_us` (local - store). */
-void takt_queue_wants(const takt_queue *queue, int64_t deadline_soon_us, int64_t offset_us,
-                      takt_claim *claim);
 
 #endif

@@ -31,10 +31,14 @@ takt_queue *takt_registry_find(takt_scheduler *scheduler, const takt_limit *limi
 takt_queue *takt_registry_find_tenant(takt_scheduler *scheduler, const takt_limit *limit,
                                       const char *key, const char *tenant);
 
-/* The queue of that name if it exists.  A queue is called by the name of its limit, NUL, its key;
- * with a tenant also NUL, the tenant.  Of nested work always the tenant or nothing, then NUL, name,
- * NUL, key of each inner limit, the innermost first.  If amounts of inner levels have other places
- * among those that work states, also NUL, and the places (takt_unit_map_digits) of each level. */
+/*
+ * The queue of that name if it exists.  A name has these parts, with a NUL between them:
+ *     the limit's name and the key; of nested work those of the outermost limit;
+ *     the tenant's name, if there is a tenant; of nested work it is there in any case, or empty;
+ *     of nested work: the name and the key of each inner limit, the innermost first;
+ *     of nested work, if amounts of an inner level have other numbers among those that work states:
+ *     four digits for each inner level (takt_unit_map_digits).
+ */
 takt_queue *takt_registry_named(takt_scheduler *scheduler, const char *name, size_t size);
 
 /* All queues that claim from a ledger, one after the other: `before` is the last one, NULL for the

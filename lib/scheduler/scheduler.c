@@ -1,7 +1,7 @@
 /*
- * scheduler.c: see scheduler.h.  Decides which waiter gets a slot, and applies an award to the
- * waiters.  claims.c decides when a queue claims, waiter.c moves one permit, registry.c keeps the
- * queues, loss.c decides what holds while the store is lost.
+ * scheduler.c: see scheduler.h.  Decides which waiter gets a slot, and takes in an award.  claims.c
+ * decides when a queue claims, waiter.c moves one permit, registry.c keeps the queues, and loss.c
+ * decides what holds while the store is lost.
  */
 #include "scheduler/scheduler.h"
 
@@ -174,9 +174,10 @@ static void refuse_hopeless(takt_scheduler *scheduler, takt_queue *queue, int64_
         refuse(scheduler, queue, permit, TAKT_E_DEADLINE, now_us);
 }
 
-/* Hands on the slots that this process comes to so late that work would break a rule: later than
- * its guard.  Their waiters claim others.  A slot that was due when its award came is late from
- * then on: where answers take long, none would ever be used otherwise. */
+/* Hands back the slots that this process comes to so late that work would break a rule: later than
+ * the rule's guard.  Their waiters get others by the next claim.  A slot that was due when its
+ * award came counts as due from then on: where answers take long, none would ever be used
+ * otherwise. */
 static void miss(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
     int64_t guard_us = queue->in_hand.count > 0 ? takt_queue_guard(queue) : TAKT_NEVER;
@@ -213,37 +214,28 @@ static int64_t park_for(const takt_award *award)
     return award->refused > 0 ? TAKT_KEEPALIVE_US : TAKT_PARKED_MAX_US;
 }
 
-void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
-                          int64_t sent_us, int64_t received_us)
+static void note_trip(takt_queue *queue, int64_t sent_us, int64_t received_us)
 {
-    takt_clock *clock = &queue->server->clock;
-
-    if (!clock->known) /* the ledger has moved: slots in hand are due by this clock now */
-        takt_clock_note(clock, sent_us, received_us, award->now_us);
-    miss(scheduler, queue, received_us);
-    takt_claims_end(scheduler, queue);
-    takt_loss_answered(scheduler, queue, award, received_us);
     queue->awarded.at_us = received_us;
     queue->awarded.shorter_trip_us = takt_min(queue->awarded.round_trip_us, received_us - sent_us);
     queue->awarded.round_trip_us = received_us - sent_us;
-    takt_clock_note(clock, sent_us, received_us, award->now_us);
-    queue->awarded.uncontended = award->uncontended;
-    if (award->taken || award->stale)
-        takt_claims_hand_on(scheduler, queue);
-    /* the answer to an older claim: what was given is unknown, so state it again */
-    if (award->stale) {
-        takt_permits_failed(scheduler, queue);
+}
+
+/* The numbers in force are others' newer ones, or those of our policy again. */
+static void use_numbers(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award)
+{
+    if (!award->outdated && takt_queue_stated(queue) == queue->numbers)
         return;
-    }
-    if (award->outdated) {
+    if (award->outdated)
         learn(scheduler, queue, &award->newer);
-        takt_waiter_review(scheduler, queue);
-        /* our policy's numbers are in use again */
-    } else if (takt_queue_stated(queue) != queue->numbers) {
+    else
         queue->numbers = takt_queue_stated(queue);
-        takt_waiter_review(scheduler, queue);
-    }
-    takt_permits_awarded(scheduler, queue, award, sent_us);
+    takt_waiter_review(scheduler, queue);
+}
+
+/* The slots of the award are in hand from now on. */
+static void take_slots(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award)
+{
     if (takt_slots_add(&queue->in_hand, award->runs, award->run_count, award->fence) < 0)
         scheduler->out_of_memory = true; /* the slots lapse */
     takt_slots_drop_before(&queue->in_hand, award->blocked_until_us);
@@ -254,6 +246,11 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     }
     if (takt_queue_is_covered(queue) || takt_queue_has_permits(queue))
         queue->awarded.by_one = false;
+}
+
+/* What the award says of the line, and of the next slot and claim. */
+static void note_line(takt_queue *queue, const takt_award *award)
+{
     queue->awarded.blocked_until_us = award->blocked_until_us;
     queue->awarded.waiting = award->waiting;
     queue->awarded.crowded = award->crowded;
@@ -261,16 +258,51 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     takt_turns_count(queue, award->in_line != 0);
     queue->awarded.in_line = award->in_line;
     queue->awarded.least_urgent = award->least_urgent;
-    queue->awarded.again_at_us = award->claim_again_at_us == TAKT_NEVER
-                                     ? TAKT_NEVER
-                                     : takt_clock_local(clock, award->claim_again_at_us);
+    queue->awarded.again_at_us =
+        award->claim_again_at_us == TAKT_NEVER
+            ? TAKT_NEVER
+            : takt_clock_local(&queue->server->clock, award->claim_again_at_us);
     queue->awarded.next_slot_at_us = award->next_slot_at_us;
+}
+
+/* The queue is parked if the award says so; but not if it was woken since its claim: then it may
+ * have lost waiters that the claim has stated. */
+static void park(takt_queue *queue, const takt_award *award, int64_t received_us)
+{
     queue->awarded.parked_until_us = 0;
     queue->awarded.placed = award->parked;
-    /* woken since its claim, it may have lost waiters that the claim has stated */
     if (award->parked && !(queue->claims.woken && takt_queue_has_bound(queue)))
         takt_order_park(queue, queue->claims.foremost,
                         takt_min(queue->awarded.again_at_us, received_us + park_for(award)));
+}
+
+/* The order of the steps matters.  Slots in hand are late by the award before this one.  Permits
+ * are counted before the slots of this one are added.  Waiters leave when all else is known. */
+void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
+                          int64_t sent_us, int64_t received_us)
+{
+    takt_clock *clock = &queue->server->clock;
+
+    if (!clock->known) /* the ledger has moved: slots in hand are due by this clock now */
+        takt_clock_note(clock, sent_us, received_us, award->now_us);
+    miss(scheduler, queue, received_us);
+    takt_claims_end(scheduler, queue);
+    takt_loss_answered(scheduler, queue, award, received_us);
+    note_trip(queue, sent_us, received_us);
+    takt_clock_note(clock, sent_us, received_us, award->now_us);
+    queue->awarded.uncontended = award->uncontended;
+    if (award->taken || award->stale)
+        takt_claims_hand_on(scheduler, queue);
+    /* the answer to an older claim: what was given is unknown, so state it again */
+    if (award->stale) {
+        takt_permits_failed(scheduler, queue);
+        return;
+    }
+    use_numbers(scheduler, queue, award);
+    takt_permits_awarded(scheduler, queue, award, sent_us);
+    take_slots(scheduler, queue, award);
+    note_line(queue, award);
+    park(queue, award, received_us);
     takt_claims_planned(queue);
     refuse_excess(scheduler, queue, award, received_us);
     if (!award->unlisted)
@@ -354,16 +386,10 @@ static bool is_idle(const takt_queue *queue, int64_t pass_us)
            queue->coming == 0 && queue->holding.running == 0 && queue->weight == 0;
 }
 
-static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
+/* Waiters start, or fail because their time is over.  Returns whether some were served without the
+ * store; *alone_us is when the next one will be. */
+static bool serve(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us, int64_t *alone_us)
 {
-    int64_t claim_us, pass_us, alone_us;
-    bool served;
-
-    if (queue->awarded.parked_until_us <= now_us)
-        queue->awarded.parked_until_us = 0;
-    if (queue->in_hand.count == 0 && queue->claims.hint == HINTED &&
-        (queue->waiters.total == 0 || takt_turns_hold_up(queue)))
-        queue->claims.hint = UNHINTED; /* no waiter and no slot is concerned */
     takt_permits_tick(scheduler, queue, now_us);
     /* even after a suspension no waiter is served after its deadline */
     while (first_deadline(queue) < now_us)
@@ -374,7 +400,37 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
         refuse(scheduler, queue, takt_queue_first_deadline(queue), TAKT_E_DEADLINE, now_us);
     takt_permits_hand_on(scheduler, queue, now_us);
     takt_order_review(scheduler, queue);
-    served = takt_loss_serve(scheduler, queue, now_us, &alone_us);
+    return takt_loss_serve(scheduler, queue, now_us, alone_us);
+}
+
+/* When a pass has to look at the queue, whatever its claims need. */
+static int64_t look_at(const takt_queue *queue, int64_t now_us, int64_t alone_us)
+{
+    int64_t at_us =
+        takt_min(takt_min(first_deadline(queue), alone_us), takt_permits_lost_at(queue));
+
+    if (queue->in_hand.count > 0 && queue->claims.hint == UNHINTED)
+        at_us = takt_min(at_us,
+                         takt_clock_local(&queue->server->clock, takt_slots_next(&queue->in_hand)));
+    if (queue->awarded.parked_until_us != 0 && queue->waiters.total > 0)
+        at_us = takt_min(at_us, takt_min(queue->awarded.parked_until_us,
+                                         takt_claims_newcomers_at(queue, now_us)));
+    return at_us;
+}
+
+/* A pass's look at one queue: serves its waiters, and decides whether it claims now, and when the
+ * next pass has to look at it. */
+static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
+{
+    int64_t claim_us, pass_us, alone_us;
+    bool served;
+
+    if (queue->awarded.parked_until_us <= now_us)
+        queue->awarded.parked_until_us = 0;
+    if (queue->in_hand.count == 0 && queue->claims.hint == HINTED &&
+        (queue->waiters.total == 0 || takt_turns_hold_up(queue)))
+        queue->claims.hint = UNHINTED; /* no waiter and no slot is concerned */
+    served = serve(scheduler, queue, now_us, &alone_us);
     refuse_unstated(scheduler, queue, now_us); /* its place in line and the loss are known by now */
     takt_unused_gather(scheduler, queue);
     /* such a claim states its waiters, too */
@@ -383,13 +439,7 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
         queue->awarded.parked_until_us = 0;
     takt_order_review(scheduler, queue);
     claim_us = served && takt_loss_asks(queue, now_us) ? now_us : takt_claims_at(queue, now_us);
-    pass_us = takt_min(takt_min(first_deadline(queue), alone_us), takt_permits_lost_at(queue));
-    if (queue->in_hand.count > 0 && queue->claims.hint == UNHINTED)
-        pass_us = takt_min(
-            pass_us, takt_clock_local(&queue->server->clock, takt_slots_next(&queue->in_hand)));
-    if (queue->awarded.parked_until_us != 0 && queue->waiters.total > 0)
-        pass_us = takt_min(pass_us, takt_min(queue->awarded.parked_until_us,
-                                             takt_claims_newcomers_at(queue, now_us)));
+    pass_us = look_at(queue, now_us, alone_us);
     if (claim_us <= now_us) {
         takt_registry_put(scheduler, queue, CLAIMING);
         takt_order_claims(scheduler, queue, now_us);
@@ -443,7 +493,7 @@ int64_t takt_scheduler_count_fired(const takt_scheduler *scheduler)
 
 takt_permit *takt_scheduler_next_fired(takt_scheduler *scheduler)
 {
-    takt_permit *permit = TAKT_HOLDER(scheduler->fired.next, takt_permit, line);
+    takt_permit *permit = takt_queue_permit(scheduler->fired.next);
 
     if (takt_list_empty(&scheduler->fired))
         return NULL;
@@ -458,7 +508,7 @@ takt_permit *takt_scheduler_next_fired(takt_scheduler *scheduler)
 static void withdraw_all(takt_scheduler *scheduler, int status)
 {
     for (takt_link *at = scheduler->fired.next; at != &scheduler->fired; at = at->next) {
-        takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
+        takt_permit *permit = takt_queue_permit(at);
         if (permit->status == 0)
             takt_waiter_leave(scheduler, permit, status); /* stays in the list */
     }

@@ -10,6 +10,8 @@
 #define TAKT_SCHEDULER_SCHEDULER_H
 
 #include "scheduler/queue.h"
+#include "scheduler/queue_bound.h"
+#include "scheduler/queue_cover.h"
 
 typedef struct takt_scheduler {
     uint64_t worker; /* this process's name in the line of every ledger */

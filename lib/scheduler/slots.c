@@ -68,8 +68,8 @@ int64_t takt_slots_next_fence(const takt_slots *in_hand)
     return in_hand->runs[in_hand->first].fence;
 }
 
-/* Moves the first run to its new place, because its next slot has become later. */
-static void settle_first(takt_slots *in_hand)
+/* Moves the first run behind those whose next slot is sooner now. */
+static void sort_first(takt_slots *in_hand)
 {
     takt_run *at = in_hand->runs + in_hand->first;
     takt_run moved = *at;
@@ -98,7 +98,7 @@ void takt_slots_pop(takt_slots *in_hand)
         run->first.parts -= run->whole;
     }
     if (in_hand->run_count > 1)
-        settle_first(in_hand);
+        sort_first(in_hand);
 }
 
 int64_t takt_slots_last(const takt_slots *in_hand)
@@ -187,7 +187,7 @@ bool takt_slots_pop_before(takt_slots *in_hand, int64_t instant_us, takt_run *ru
         in_hand->run_count--;
     } else {
         *first = rest_of(first, run->count);
-        settle_first(in_hand);
+        sort_first(in_hand);
     }
     return true;
 }

@@ -161,6 +161,6 @@ void takt_waiter_review(takt_scheduler *scheduler, takt_queue *queue)
         for (takt_link *at = queue->waiters.lists[i].next, *next; at != &queue->waiters.lists[i];
              at = next) {
             next = at->next;
-            decide(scheduler, queue, TAKT_HOLDER(at, takt_permit, line));
+            decide(scheduler, queue, takt_queue_permit(at));
         }
 }

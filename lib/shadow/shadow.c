@@ -215,7 +215,7 @@ void takt_shadow_leave_all(takt_shadows *shadows, int status)
 
     takt_list_init(&due);
     for (takt_link *at = fired->next, *next; at != fired; at = next) {
-        takt_permit *permit = TAKT_HOLDER(at, takt_permit, line);
+        takt_permit *permit = takt_queue_permit(at);
         next = at->next;
         if (permit->status == 0 && permit->shadow) {
             takt_list_remove(at);

@@ -1,9 +1,8 @@
 /*
- * file.c: the store "file:", as seen from a loop. Decides when a call is given up, and reports
- * results. It never waits for the disk, for another process or for its own thread (file_thread.c).
+ * file.c: the store "file:", as seen from a loop.  Decides when a call is given up, and reports
+ * results.  It never waits for the disk, for another process or for its own thread (file_thread.c).
  */
 #include <assert.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,10 +12,8 @@
 #include "base/fork.h"
 #include "base/quote.h"
 #include "base/timeout.h"
-#include "store/file_env.h"
 #include "store/file_list.h"
 #include "store/file_thread.h"
-#include "store/policy_record.h"
 #include "store/waker.h"
 
 #define TIMEOUT_US INT64_C(1000000) /* the default */
@@ -90,79 +87,10 @@ static takt_file_job *take_job(file_store *store)
     return TAKT_HOLDER(first, takt_file_job, link);
 }
 
-static void copy_claim(takt_claim *copy, const takt_claim *claim)
-{
-    memcpy(copy, claim,
-           offsetof(takt_claim, wants) + (size_t)claim->want_count * sizeof claim->wants[0]);
-}
-
-/* False: no memory. */
-static bool copy_inner(takt_file_job *job, const takt_store_call *call)
-{
-    job->own.inner = job->own_inner;
-    job->own.inner_count = call->inner_count;
-    if (call->inner_count > 0 && job->inner == NULL)
-        job->inner = calloc(TAKT_INNER_MAX, sizeof *job->inner);
-    if (call->inner_count > 0 && job->inner == NULL)
-        return false;
-    for (int i = 0; i < call->inner_count; i++) {
-        takt_file_inner *copy = &job->inner[i];
-        memcpy(copy->limit.name, call->inner[i].limit->name, sizeof copy->limit.name);
-        copy->limit.numbers = *call->inner[i].numbers;
-        memcpy(copy->key, call->inner[i].key, strlen(call->inner[i].key) + 1);
-        job->own_inner[i] =
-            (takt_store_inner){&copy->limit, &copy->limit.numbers, copy->key, call->inner[i].units};
-    }
-    return true;
-}
-
-/* Copies everything that the thread needs, so that it never uses the caller's memory. False: no
- * memory for a policy, for tenants or for inner limits. */
-static bool fill_job(takt_file_job *job, takt_store_call *call)
-{
-    job->call = call;
-    job->damaged = false;
-    memcpy(job->limit.name, call->limit->name, sizeof job->limit.name);
-    job->limit.numbers = *call->numbers;
-    memcpy(job->key, call->key, strlen(call->key) + 1);
-    if (call->claim)
-        copy_claim(&job->claim, call->claim);
-    job->own.op = call->op;
-    job->own.limit = &job->limit;
-    job->own.numbers = &job->limit.numbers;
-    job->own.key = job->key;
-    job->own.claim = call->claim ? &job->claim : NULL;
-    job->own.award = &job->award;
-    job->own.cost = call->cost;
-    memcpy(job->own.more, call->more, sizeof job->own.more);
-    job->own.for_us = call->for_us;
-    strcpy(job->reason, call->reason ? call->reason : ""); /* its length was checked */
-    job->own.reason = job->reason;
-    job->own.slot_us = call->slot_us;
-    job->own.requests = call->requests;
-    job->own.actual = call->actual;
-    memcpy(job->own.actual_more, call->actual_more, sizeof job->own.actual_more);
-    if (call->tenant)
-        strcpy(job->tenant, call->tenant);
-    job->own.tenant = call->tenant ? job->tenant : NULL;
-    job->own.tenant_weight = call->tenant_weight;
-    job->own.priority = call->priority;
-    job->own.status = job->own.level = 0;
-    job->exchange = call->exchange ? takt_policy_exchange_copy(call->exchange) : NULL;
-    job->own.exchange = job->exchange;
-    if (call->tenants)
-        job->own.tenants = malloc(TAKT_TENANTS_MAX * sizeof *job->own.tenants);
-    return copy_inner(job, call) && (job->exchange || !call->exchange) &&
-           (job->own.tenants || !call->tenants);
-}
-
 /* Keeps a finished job for reuse. */
 static void put_back(file_store *store, takt_file_job *job)
 {
-    takt_policy_exchange_free(job->exchange);
-    job->exchange = NULL;
-    free(job->own.tenants);
-    job->own.tenants = NULL;
+    takt_file_job_put_back(job);
     takt_list_append(&store->idle, &job->link);
 }
 
@@ -192,7 +120,7 @@ static void file_submit(takt_store *base, takt_store_call *call)
         lose(store, call, TAKT_E_NOMEM);
         return;
     }
-    if (!fill_job(job, call)) {
+    if (!takt_file_job_fill(job, call)) {
         put_back(store, job);
         lose(store, call, TAKT_E_NOMEM);
         return;
@@ -202,36 +130,6 @@ static void file_submit(takt_store *base, takt_store_call *call)
     takt_file_thread_submit(store->thread, job);
     if (first && takt_list_empty(&store->lost))
         set_timer(store);
-}
-
-static void copy_award(takt_award *award, const takt_award *copy)
-{
-    size_t runs = (size_t)copy->run_count * sizeof copy->runs[0];
-
-    memcpy(award, copy, offsetof(takt_award, runs));
-    memcpy(award->runs, copy->runs, runs);
-    if (copy->outdated)
-        award->newer = copy->newer;
-}
-
-/* Gives the policy that was read to the caller. */
-static void copy_talk(takt_policy_exchange *exchange, takt_policy_exchange *copy)
-{
-    exchange->version = copy->version;
-    exchange->at_us = copy->at_us;
-    exchange->kept = copy->kept;
-    exchange->kept_size = copy->kept_size;
-    copy->kept = NULL;
-}
-
-static void copy_standing(takt_store_call *call, const takt_store_call *copy)
-{
-    call->standing = copy->standing;
-    call->level = copy->level;
-    call->standing.tenants = call->tenants;
-    if (copy->tenants && copy->status == 0)
-        memcpy(call->tenants, copy->tenants,
-               (size_t)copy->standing.tenant_count * sizeof *call->tenants);
 }
 
 static void tell_damage(file_store *store, const takt_file_job *job)
@@ -250,7 +148,7 @@ static void tell_damage(file_store *store, const takt_file_job *job)
 }
 
 /* Keeps a job for reuse, and answers its caller, unless the call was given up. */
-static void settle(file_store *store, takt_file_job *job)
+static void finish(file_store *store, takt_file_job *job)
 {
     takt_store_call *call = job->call;
 
@@ -258,13 +156,7 @@ static void settle(file_store *store, takt_file_job *job)
     if (job->damaged && (job->own.status == 0 || job->own.status == TAKT_E_NO_SLOT))
         tell_damage(store, job);
     if (call != NULL) {
-        call->status = job->own.status;
-        if (job->exchange)
-            copy_talk(call->exchange, job->exchange);
-        else if (call->op != TAKT_OP_CLAIM)
-            copy_standing(call, &job->own);
-        if (call->claim && (call->status == 0 || call->status == TAKT_E_NO_SLOT))
-            copy_award(call->award, &job->award);
+        takt_file_job_finish(job);
         takt_waker_answered(&store->waker, call);
     }
     put_back(store, job);
@@ -329,7 +221,7 @@ static void collect(file_store *store)
     while (!takt_list_empty(&news.finished)) {
         takt_file_job *job = TAKT_HOLDER(news.finished.next, takt_file_job, link);
         takt_list_remove(&job->link);
-        settle(store, job);
+        finish(store, job);
     }
 }
 

@@ -8,8 +8,8 @@
 
 #include <lmdb.h>
 
+#include "store/file_job.h"
 #include "store/file_pages.h"
-#include "store/file_thread.h"
 #include "store/record.h"
 
 #define TAKT_FILE_WORD         "takt "

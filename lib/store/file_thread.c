@@ -53,14 +53,6 @@ struct takt_file_thread {
     takt_file_records records;
 };
 
-void takt_file_job_free(takt_file_job *job)
-{
-    takt_policy_exchange_free(job->exchange);
-    free(job->inner);
-    free(job->own.tenants);
-    free(job);
-}
-
 static void free_jobs(takt_link *jobs)
 {
     while (!takt_list_empty(jobs)) {

@@ -1,50 +1,17 @@
 /*
  * file_thread.h: the thread of a file store.  It waits for the disk and for other processes, so
- * that the loop does not.  It works on copies of the calls ("jobs"), so a caller may free its
- * memory after a time-out.  It decides what goes into a transaction; file.c decides when calls are
- * given up, and reports the results.
+ * that the loop does not.  It works on copies of the calls (file_job.h), and decides what goes into
+ * a transaction.  file.c decides when calls are given up, and reports the results.
  */
 #ifndef TAKT_STORE_FILE_THREAD_H
 #define TAKT_STORE_FILE_THREAD_H
 
 #include <uv.h>
 
+#include "store/file_job.h"
 #include "store/file_url.h"
-#include "store/store.h"
 
 typedef struct takt_file_thread takt_file_thread;
-
-/* A copy of an inner limit. */
-typedef struct takt_file_inner {
-    takt_limit limit;
-    char key[TAKT_KEY_SIZE_MAX + 1];
-} takt_file_inner;
-
-typedef struct takt_file_job {
-    /* the loop's */
-    takt_link flight;      /* in the order of submission */
-    takt_store_call *call; /* the call to finish; NULL: given up */
-    uint64_t due_ns;       /* when it is given up, on the clock of timeout.h */
-
-    /* in turn the loop's, shared under the thread's mutex, and the thread's */
-    takt_link link;
-    bool begun;   /* its transaction has begun: it can no longer be withdrawn */
-    bool damaged; /* its ledger was unreadable and has been replaced by a new one */
-
-    takt_store_call own; /* a copy of the call, which points to the fields below */
-    takt_limit limit;
-    takt_claim claim;
-    takt_award award;
-    takt_policy_exchange *exchange; /* NULL: a call on a ledger */
-    takt_file_inner *inner;         /* TAKT_INNER_MAX of them; NULL: not used so far */
-    takt_store_inner own_inner[TAKT_INNER_MAX];
-    char key[TAKT_KEY_SIZE_MAX + 1];
-    char reason[TAKT_REASON_SIZE_MAX + 1];
-    char tenant[TAKT_TENANT_SIZE_MAX + 1];
-} takt_file_job;
-
-/* Frees a job that is in no list. */
-void takt_file_job_free(takt_file_job *job);
 
 /* The thread's news for the loop. */
 typedef struct takt_file_news {

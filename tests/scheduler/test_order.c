@@ -5,52 +5,28 @@
 #include "core/tenant_name.h"
 #include "scheduler/loss.h"
 #include "scheduler/order.h"
+#include "scheduler/queues.h"
 #include "scheduler/renew.h"
-#include "scheduler/rigs.h"
-
-#define TENANTS_MAX 48
-#define EACH        4 /* waiters of each tenant */
 
 static takt_limit limit;
-static takt_scheduler s;
-static takt_queue *queues[TENANTS_MAX];
-static takt_permit permits[TENANTS_MAX][EACH];
-static int tenant_count;
-/* of the last pass: who claimed, how many waiters each claim stated, and who started */
-static int claimed[TENANTS_MAX], claims;
-static takt_claim said[TENANTS_MAX];
-static char started[TENANTS_MAX * EACH + 1];
 
 static void set_up(void)
 {
     limit = limit_named(10, SECOND, 1);
     limit.fair = TAKT_FAIR_TENANT;
-    tenant_count = 0;
-    cr_assert_eq(takt_registry_init(&s, 7, 1, NULL), 0);
+    open_scheduler();
 }
 
-static void run(int64_t at_us);
-
-static void tear_down(void)
-{
-    takt_scheduler_leave_all(&s, TAKT_E_CANCELED);
-    run(SECOND);
-    takt_registry_close(&s);
-}
-
-TestSuite(order, .init = set_up, .fini = tear_down);
+TestSuite(order, .init = set_up, .fini = close_scheduler);
 
 static takt_queue *add(const char *tenant, int32_t weight, int waiters, int priority)
 {
-    int at = tenant_count++;
+    int at = queue_count++;
 
     queues[at] = takt_registry_tenant(&s, &limit, "key", tenant, weight);
     cr_assert_not_null(queues[at]);
-    for (int i = 0; i < waiters; i++) {
-        permits[at][i] =
-            (takt_permit){.cost = 1, .priority = (int8_t)priority, .deadline_at_us = TAKT_NEVER};
-        takt_waiter_acquire(&s, queues[at], &permits[at][i]);
-    }
+    for (int i = 0; i < waiters; i++)
+        wait_as(at, i, priority);
     return queues[at];
 }
 
@@ -61,34 +37,6 @@ static void add_many(int count)
         snprintf(name, sizeof name, "t%d", i);
         add(name, 1, EACH, 5);
     }
-}
-
-static int number_of(const takt_queue *queue)
-{
-    int at = 0;
-
-    while (queues[at] != queue)
-        at++;
-    return at;
-}
-
-/* One pass: who claims and who starts, in that order. */
-static void run(int64_t at_us)
-{
-    takt_permit *permit;
-    takt_queue *queue;
-    takt_claim claim;
-    size_t size = 0;
-
-    takt_scheduler_run(&s, NOW + at_us);
-    for (claims = 0; (queue = takt_claims_next(&s, NOW + at_us, &claim)); claims++) {
-        claimed[claims] = number_of(queue);
-        said[claims] = claim;
-    }
-    while ((permit = takt_scheduler_next_fired(&s)))
-        if (permit->status == 0)
-            started[size++] = (char)('a' + number_of(permit->queue));
-    started[size] = '\0';
 }
 
 /* The ledger's answer: so many slots a second ahead, and whether waiters stay in line. */
@@ -130,9 +78,8 @@ Test(order, a_claim_names_its_tenant)
 Test(order, a_limit_without_tenants_names_none)
 {
     limit.fair = TAKT_FAIR_WORKER;
-    queues[tenant_count++] = takt_registry_tenant(&s, &limit, "key", NULL, 1);
-    permits[0][0] = (takt_permit){.cost = 1, .priority = 5, .deadline_at_us = TAKT_NEVER};
-    takt_waiter_acquire(&s, queues[0], &permits[0][0]);
+    queues[queue_count++] = takt_registry_tenant(&s, &limit, "key", NULL, 1);
+    wait_as(0, 0, 5);
     run(0);
     cr_assert_eq(claims, 1);
     cr_expect_null(said[0].tenant);
@@ -156,7 +103,7 @@ Test(order, tenants_have_queues_of_their_own)
     for (at = NULL; (at = takt_registry_next(&s, &limit, "key", at)); count++)
         cr_expect_str_eq(at->key, "key");
     cr_expect_eq(count, 3);
-    queues[tenant_count++] = none; /* for tear_down */
+    queues[queue_count++] = none; /* so that it can be closed */
 }
 
 /* 40 tenants: 32 stand in line.  One that is served leaves it, and the next one comes. */
@@ -191,9 +138,9 @@ Test(order, so_many_stand_in_line_at_once)
 Test(order, behind_an_agent_all_stand_in_line)
 {
     s.relayed = true;
-    add_many(TENANTS_MAX);
+    add_many(QUEUES_MAX);
     run(0);
-    cr_assert_eq(claims, TENANTS_MAX);
+    cr_assert_eq(claims, QUEUES_MAX);
     answer_all();
     takt_turns_step_back(queues[5]->turn);
     takt_claims_nudge(&s, queues[3]);
@@ -248,8 +195,7 @@ Test(order, new_waiters_come_soon_into_line)
     add("a", 1, 1, 5);
     run(0);
     answer_to(0, 1, false);
-    permits[0][1] = (takt_permit){.cost = 1, .priority = 5, .deadline_at_us = TAKT_NEVER};
-    takt_waiter_acquire(&s, queues[0], &permits[0][1]);
+    wait_as(0, 1, 5);
     run(soon_us / 2);
     cr_expect_eq(claims, 0, "together with those that come meanwhile");
     run(soon_us + MS);
@@ -344,9 +290,8 @@ Test(order, a_reload_changes_weights_and_ends_turns)
 Test(order, a_reload_begins_turns)
 {
     limit.fair = TAKT_FAIR_WORKER;
-    queues[tenant_count++] = takt_registry_queue(&s, &limit, "key");
-    permits[0][0] = (takt_permit){.cost = 1, .priority = 5, .deadline_at_us = TAKT_NEVER};
-    takt_waiter_acquire(&s, queues[0], &permits[0][0]);
+    queues[queue_count++] = takt_registry_queue(&s, &limit, "key");
+    wait_as(0, 0, 5);
     run(0);
     answer_all();
     limit.fair = TAKT_FAIR_TENANT;
@@ -363,7 +308,7 @@ Test(order, a_reload_begins_turns)
 static void lose_store(void)
 {
     run(0);
-    for (int i = 0; i < tenant_count; i++) {
+    for (int i = 0; i < queue_count; i++) {
         takt_award award = award_of(0, 0, 0, 0, 1);
         award.in_line = 1U << permits[i][0].priority;
         award.claim_again_at_us = NOW + MS;
@@ -379,7 +324,7 @@ static void lose_store(void)
 /* Who starts from 3 MS on, until that time. */
 static const char *run_alone(int64_t until_us)
 {
-    static char all[TENANTS_MAX * EACH + 1];
+    static char all[QUEUES_MAX * EACH + 1];
 
     all[0] = '\0';
     for (int64_t at_us = 3 * MS; at_us < until_us; at_us += MS) {
