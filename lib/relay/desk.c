@@ -78,8 +78,8 @@ static bool is_valid(const takt_chain *chain)
     return chain->count == 1 || (takt_chain_is_nested(chain) && !is_circle(chain));
 }
 
-takt_desk *takt_relay_desk_at(takt_relay *relay, const char *ids, size_t ids_size, const char *key,
-                              size_t key_size, bool idle)
+takt_desk *takt_desk_at(takt_relay *relay, const char *ids, size_t ids_size, const char *key,
+                        size_t key_size, bool idle)
 {
     char name[TAKT_RELAY_NAME_MAX + 1] = "";
     const takt_limit *limits[TAKT_LEVELS_MAX];
@@ -162,7 +162,7 @@ static bool is_idle(const takt_desk *desk)
            desk->seq == 0 && desk->calls == 0 && takt_list_empty(&desk->report);
 }
 
-void takt_relay_desk_tidy(takt_desk *desk)
+void takt_desk_tidy(takt_desk *desk)
 {
     if (is_idle(desk))
         takt_desk_leave(desk);

@@ -229,8 +229,7 @@ static bool state(takt_relay *relay, const char *const *words, const size_t *siz
 
     if (!takt_read_done(&reader))
         return false;
-    desk = takt_relay_desk_at(relay, words[2], sizes[2], words[3], sizes[3],
-                              count == 0 && holding == 0);
+    desk = takt_desk_at(relay, words[2], sizes[2], words[3], sizes[3], count == 0 && holding == 0);
     if (desk == NULL)
         return false;
     drop_seen(desk, seen);
@@ -251,7 +250,7 @@ static bool state(takt_relay *relay, const char *const *words, const size_t *siz
     } else if (seq > 0) {
         takt_report_ask_later(desk);
     } else {
-        takt_relay_desk_tidy(desk);
+        takt_desk_tidy(desk);
     }
     return true;
 }

@@ -239,12 +239,12 @@ void takt_relay_call_leave(takt_relay *relay);
 /* ---- desk.c */
 
 /* Frees a desk without any state. */
-void takt_relay_desk_tidy(takt_desk *desk);
+void takt_desk_tidy(takt_desk *desk);
 
 /* The desk of a ledger, made if necessary; NULL: no memory, or the ids and the key are malformed.
  * idle: the program has no waiters and permits there, so a desk that exists keeps its numbers. */
-takt_desk *takt_relay_desk_at(takt_relay *relay, const char *ids, size_t ids_size, const char *key,
-                              size_t key_size, bool idle);
+takt_desk *takt_desk_at(takt_relay *relay, const char *ids, size_t ids_size, const char *key,
+                        size_t key_size, bool idle);
 
 /* The program has stated its waiters and how many permits it holds, not counting slots that it has
  * not seen.  0, or TAKT_E_NOMEM: none of its waiters wait. */

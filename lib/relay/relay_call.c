@@ -79,7 +79,7 @@ static void end(relay_call *call)
     if (desk == NULL)
         return;
     desk->calls--;
-    takt_relay_desk_tidy(desk);
+    takt_desk_tidy(desk);
 }
 
 /* What a try has got belongs to the desk. */
@@ -211,18 +211,20 @@ static bool ask_policy(takt_relay *relay, takt_op op, int64_t number, const char
     return true;
 }
 
-/* The numbers of a call, as they are in its message. */
-typedef struct numbers {
-    int64_t op, cost, for_us, slot_us, requests, actual;
+/* A call to a ledger, as its message has it. */
+typedef struct asked {
+    takt_op op;
+    int64_t cost, for_us, slot_us, requests, actual;
     int64_t weight, priority; /* weight 0: no tenant is settled */
     int64_t more[TAKT_MORE_MAX], actual_more[TAKT_MORE_MAX];
-} numbers;
+    char reason[TAKT_REASON_SIZE_MAX + 1];
+} asked;
 
-static bool read_numbers(const char *text, size_t size, numbers *read)
+static bool read_numbers(const char *text, size_t size, asked *read)
 {
     takt_reader reader = {text, text + size, false};
 
-    read->op = takt_relay_read(&reader, TAKT_OP_TRY, TAKT_OP_LOWER);
+    read->op = (takt_op)takt_relay_read(&reader, TAKT_OP_TRY, TAKT_OP_LOWER);
     read->cost = takt_relay_read_amounts(&reader, INT64_MIN, TAKT_EXACT_MAX, read->more);
     read->for_us = takt_relay_read(&reader, 0, TAKT_SPAN_MAX_US);
     read->slot_us = takt_relay_read(&reader, 0, TAKT_EXACT_MAX);
@@ -236,7 +238,16 @@ static bool read_numbers(const char *text, size_t size, numbers *read)
     return takt_read_done(&reader);
 }
 
-static bool can_try(const numbers *read)
+static bool read_reason(const char *text, size_t size, asked *read)
+{
+    memset(read->reason, 0, sizeof read->reason);
+    if (size >= sizeof read->reason)
+        return false;
+    memcpy(read->reason, text, size);
+    return size == 0 || takt_check_reason(read->reason, NULL) == 0;
+}
+
+static bool can_try(const asked *read)
 {
     for (int i = 0; i < TAKT_MORE_MAX; i++)
         if (read->more[i] < 0 || read->more[i] > TAKT_COST_MAX)
@@ -244,7 +255,7 @@ static bool can_try(const numbers *read)
     return read->cost >= 1 && read->cost <= TAKT_COST_MAX;
 }
 
-static takt_more more_of(const numbers *read)
+static takt_more more_of(const asked *read)
 {
     takt_more more;
 
@@ -253,78 +264,96 @@ static takt_more more_of(const numbers *read)
     return more;
 }
 
+/* A call to the ledgers of a desk.  NULL: no memory. */
+static relay_call *begin_at(takt_desk *desk, int64_t number, bool tries)
+{
+    relay_call *call = begin(desk->relay, number, 0);
+
+    if (call == NULL)
+        return NULL;
+    call->desk = desk;
+    desk->calls++;
+    call->call.callback = on_answered;
+    call->ticket = tries ? takt_ticket_new(desk->counter) : NULL;
+    call->calling = !tries || call->ticket != NULL ? takt_call_new(call->client) : NULL;
+    if (call->calling == NULL) {
+        free(call->ticket);
+        end(call);
+        return NULL;
+    }
+    call->call.calling = call->calling;
+    call->calling->owner = &call->call;
+    return call;
+}
+
+static void send_try(const relay_call *call, takt_queue *queue, const asked *read)
+{
+    call->calling->trying.path = (takt_path){.queues = {queue},
+                                             .costs = {(int32_t)read->cost},
+                                             .more = {more_of(read)},
+                                             .count = 1,
+                                             .enforcing = true};
+    takt_try_begin(call->calling, &call->ticket->permit);
+}
+
+/* The agent is shutting down. */
+static void refuse_try(const relay_call *call)
+{
+    call->calling->call.status = TAKT_E_STORE;
+    takt_call_finish(call->calling, NULL);
+}
+
+static void send_other(const relay_call *call, const takt_queue *queue, const asked *read)
+{
+    const char *tenant = takt_counter_tenant(call->desk->counter);
+    takt_calling *calling = call->calling;
+
+    takt_call_aim(calling, queue->limit, queue->key);
+    calling->call.op = read->op;
+    calling->call.cost = read->cost;
+    memcpy(calling->call.more, read->more, sizeof read->more);
+    calling->call.for_us = read->for_us;
+    calling->call.slot_us = read->slot_us;
+    calling->call.requests = read->requests;
+    calling->call.actual = read->actual;
+    memcpy(calling->call.actual_more, read->actual_more, sizeof read->actual_more);
+    strcpy(calling->reason, read->reason);
+    calling->call.reason = read->reason[0] ? calling->reason : NULL;
+    if (read->weight > 0) {
+        calling->call.tenant = strcpy(calling->tenant, tenant != NULL ? tenant : "");
+        calling->call.tenant_weight = (int32_t)read->weight;
+        calling->call.priority = (int)read->priority;
+    }
+    takt_call_send(calling);
+}
+
+/* A try may name nested limits; each other call names one limit. */
+static bool is_valid(const takt_desk *desk, const asked *read)
+{
+    return read->op == TAKT_OP_TRY ? can_try(read) : desk->counter->said.count == 1;
+}
+
 static bool ask_ledger(takt_relay *relay, int64_t number, const char *const *words,
                        const size_t *sizes)
 {
-    char reason[TAKT_REASON_SIZE_MAX + 1] = "";
-    takt_desk *desk = takt_relay_desk_at(relay, words[3], sizes[3], words[4], sizes[4], false);
-    takt_calling *calling;
+    takt_desk *desk = takt_desk_at(relay, words[3], sizes[3], words[4], sizes[4], false);
     takt_queue *queue;
     relay_call *call;
-    numbers read;
+    asked read;
 
-    if (desk == NULL || !read_numbers(words[5], sizes[5], &read) || sizes[6] >= sizeof reason)
-        return false;
-    if (desk->counter->said.count > 1 && read.op != TAKT_OP_TRY)
-        return false;
-    memcpy(reason, words[6], sizes[6]);
-    if (sizes[6] > 0 && takt_check_reason(reason, NULL) != 0)
-        return false;
-    if (read.op == TAKT_OP_TRY && !can_try(&read))
+    if (desk == NULL || !read_numbers(words[5], sizes[5], &read) ||
+        !read_reason(words[6], sizes[6], &read) || !is_valid(desk, &read))
         return false;
     queue = takt_counter_queue(desk->counter);
-    call = queue != NULL ? begin(relay, number, 0) : NULL;
-    if (call != NULL) {
-        call->desk = desk;
-        desk->calls++;
-    }
-    if (call != NULL && read.op == TAKT_OP_TRY && relay->relays->draining) {
-        on_answered(&call->call, TAKT_E_STORE, NULL);
-        return true;
-    }
-    if (call != NULL && read.op == TAKT_OP_TRY)
-        call->ticket = takt_ticket_new(desk->counter);
-    calling = call != NULL && (read.op != TAKT_OP_TRY || call->ticket != NULL)
-                  ? takt_call_new(call->client)
-                  : NULL;
-    if (calling == NULL) {
-        if (call != NULL) {
-            free(call->ticket);
-            end(call);
-        }
+    call = queue != NULL ? begin_at(desk, number, read.op == TAKT_OP_TRY) : NULL;
+    if (call == NULL)
         return true; /* no memory: the program gives up when its time is over */
-    }
-    calling->owner = &call->call;
-    call->call.calling = calling;
-    call->call.callback = on_answered;
-    call->calling = calling;
-    if (read.op == TAKT_OP_TRY) {
-        calling->trying.path = (takt_path){.queues = {queue},
-                                           .costs = {(int32_t)read.cost},
-                                           .more = {more_of(&read)},
-                                           .count = 1,
-                                           .enforcing = true};
-        takt_try_begin(calling, &call->ticket->permit);
-        return true;
-    }
-    takt_call_aim(calling, queue->limit, queue->key);
-    calling->call.op = (takt_op)read.op;
-    calling->call.cost = read.cost;
-    memcpy(calling->call.more, read.more, sizeof read.more);
-    calling->call.for_us = read.for_us;
-    calling->call.slot_us = read.slot_us;
-    calling->call.requests = read.requests;
-    calling->call.actual = read.actual;
-    memcpy(calling->call.actual_more, read.actual_more, sizeof read.actual_more);
-    strcpy(calling->reason, reason);
-    calling->call.reason = reason[0] ? calling->reason : NULL;
-    if (read.weight > 0) {
-        const char *tenant = takt_counter_tenant(desk->counter);
-        calling->call.tenant = strcpy(calling->tenant, tenant != NULL ? tenant : "");
-        calling->call.tenant_weight = (int32_t)read.weight;
-        calling->call.priority = (int)read.priority;
-    }
-    takt_call_send(calling);
+    if (read.op != TAKT_OP_TRY)
+        send_other(call, queue, &read);
+    else if (relay->relays->draining)
+        refuse_try(call);
+    else
+        send_try(call, queue, &read);
     return true;
 }
 

@@ -188,7 +188,7 @@ static void free_desks(takt_agent_store *store)
 
     while ((entry = takt_table_any(&store->desks)) != NULL) {
         takt_table_remove(&store->desks, entry);
-        free(TAKT_HOLDER(entry, takt_relay_desk, entry));
+        free(TAKT_HOLDER(entry, takt_agent_desk, entry));
     }
     takt_table_close(&store->desks);
 }

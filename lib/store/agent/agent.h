@@ -92,8 +92,8 @@ static inline int64_t takt_agent_now(void)
 /* ---- send.c */
 
 /* Sends words, of which number `at`, the key, has that size.  False: no memory. */
-bool takt_agent_send(takt_agent_store *store, int count, const char *const *words, int at,
-                     size_t size);
+bool takt_agent_store_send(takt_agent_store *store, int count, const char *const *words, int at,
+                           size_t size);
 
 /* ---- limits.c */
 
@@ -101,19 +101,22 @@ bool takt_agent_send(takt_agent_store *store, int count, const char *const *word
 
 /* The limit with those numbers, after they were stated to the agent; `last` (may be NULL) may be
  * it.  NULL: no memory. */
-const takt_agent_limit *takt_agent_tell_limit(takt_agent_store *store, const takt_agent_limit *last,
-                                              const char *name, const takt_numbers *numbers);
+const takt_agent_limit *takt_agent_store_tell_limit(takt_agent_store *store,
+                                                    const takt_agent_limit *last, const char *name,
+                                                    const takt_numbers *numbers);
 
 /* The call's limit and its inner limits, after they were stated to the agent; `limits` has the
  * last ones.  False: no memory. */
-bool takt_agent_tell_limits(takt_agent_store *store, const takt_store_call *call,
-                            const takt_agent_limit *limits[TAKT_LEVELS_MAX]);
+bool takt_agent_store_tell_limits(takt_agent_store *store, const takt_store_call *call,
+                                  const takt_agent_limit *limits[TAKT_LEVELS_MAX]);
 
 /* The limit with any of its numbers; NULL: none was stated. */
-const takt_agent_limit *takt_agent_limit_named(const takt_agent_store *store, const char *name);
+const takt_agent_limit *takt_agent_store_limit_named(const takt_agent_store *store,
+                                                     const char *name);
 
 /* The word ID of a statement. */
-void takt_agent_write_ids(char ids[TAKT_AGENT_IDS_SIZE], const takt_agent_limit *const *limits);
+void takt_agent_store_write_ids(char ids[TAKT_AGENT_IDS_SIZE],
+                                const takt_agent_limit *const *limits);
 
 /* Another connection has stated no limits yet. */
 void takt_agent_store_forget_limits(takt_agent_store *store);
@@ -121,17 +124,17 @@ void takt_agent_store_forget_limits(takt_agent_store *store);
 /* ---- claims.c */
 
 /* The desk of a claim's or a try's queue, made if necessary; NULL: no memory. */
-takt_relay_desk *takt_agent_desk_of(takt_agent_store *store, const takt_store_call *call);
+takt_agent_desk *takt_agent_store_desk_of(takt_agent_store *store, const takt_store_call *call);
 
 /* The client claims, and gets what the desk has. */
-void takt_agent_wake(takt_agent_store *store, const takt_relay_desk *desk);
+void takt_agent_store_wake(takt_agent_store *store, const takt_agent_desk *desk);
 
 /* Answers a claim.  `unlisted` is true if the agent has not been told of its waiters. */
-void takt_agent_award(takt_agent_store *store, takt_relay_desk *desk, takt_agent_job *job,
-                      bool unlisted);
+void takt_agent_store_award(takt_agent_store *store, takt_agent_desk *desk, takt_agent_job *job,
+                            bool unlisted);
 
 /* Answers a claim, or states its waiters. */
-void takt_agent_claim(takt_agent_store *store, takt_agent_job *job);
+void takt_agent_store_claim(takt_agent_store *store, takt_agent_job *job);
 
 /* The agent is gone: the clients of all desks claim again, so that they learn of it. */
 void takt_agent_store_forget(takt_agent_store *store);

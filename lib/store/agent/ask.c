@@ -49,7 +49,7 @@ static bool ask_ledger(takt_agent_store *store, const takt_agent_job *job)
     const takt_store_call *call = job->call;
     const char *tenant = call->op == TAKT_OP_SETTLE ? call->tenant : NULL;
     const takt_agent_limit *limits[TAKT_LEVELS_MAX] = {NULL};
-    bool told = takt_agent_tell_limits(store, call, limits);
+    bool told = takt_agent_store_tell_limits(store, call, limits);
     char number[24], ids[TAKT_AGENT_IDS_SIZE], text[320], key[TAKT_RELAY_KEY_MAX];
     size_t size = write_key(call, tenant, key);
     const char *words[] = {
@@ -57,7 +57,7 @@ static bool ask_ledger(takt_agent_store *store, const takt_agent_job *job)
     takt_writer writer = {text, text + sizeof text - 1, false};
 
     snprintf(number, sizeof number, "%lld", (long long)job->number);
-    takt_agent_write_ids(ids, limits);
+    takt_agent_store_write_ids(ids, limits);
     takt_relay_write(&writer, call->op);
     takt_relay_write_amounts(&writer, call->cost, call->more);
     takt_relay_write(&writer, call->for_us);
@@ -69,7 +69,7 @@ static bool ask_ledger(takt_agent_store *store, const takt_agent_job *job)
         takt_relay_write(&writer, call->priority);
     }
     *writer.at = '\0';
-    return told && !writer.full && takt_agent_send(store, 7, words, 4, size);
+    return told && !writer.full && takt_agent_store_send(store, 7, words, 4, size);
 }
 
 void takt_agent_store_ask(takt_agent_store *store, takt_agent_job *job)
@@ -78,7 +78,7 @@ void takt_agent_store_ask(takt_agent_store *store, takt_agent_job *job)
     bool sent;
 
     if (op == TAKT_OP_CLAIM) {
-        takt_agent_claim(store, job);
+        takt_agent_store_claim(store, job);
         return;
     }
     job->number = ++store->numbers;

@@ -8,9 +8,9 @@
 
 #include "base/integers.h"
 
-takt_relay_desk *takt_relay_desk_new(const char *name, size_t size)
+takt_agent_desk *takt_agent_desk_new(const char *name, size_t size)
 {
-    takt_relay_desk *desk = calloc(1, sizeof *desk + size + 1);
+    takt_agent_desk *desk = calloc(1, sizeof *desk + size + 1);
 
     if (desk == NULL)
         return NULL;
@@ -20,7 +20,7 @@ takt_relay_desk *takt_relay_desk_new(const char *name, size_t size)
     return desk;
 }
 
-const char *takt_relay_desk_word(const takt_relay_desk *desk, size_t *size)
+const char *takt_agent_desk_word(const takt_agent_desk *desk, size_t *size)
 {
     size_t before = strlen(desk->key) + 1;
 
@@ -28,7 +28,7 @@ const char *takt_relay_desk_word(const takt_relay_desk *desk, size_t *size)
     return desk->key + before;
 }
 
-void takt_relay_desk_renew(takt_relay_desk *desk, int connection)
+void takt_agent_desk_renew(takt_agent_desk *desk, int connection)
 {
     if (desk->connection == connection)
         return;
@@ -42,7 +42,7 @@ void takt_relay_desk_renew(takt_relay_desk *desk, int connection)
     desk->outdated = desk->unsure = false;
 }
 
-int64_t takt_relay_desk_lease(const takt_store_call *call)
+int64_t takt_agent_desk_lease(const takt_store_call *call)
 {
     int64_t lease_us = call->numbers->concurrency > 0 ? call->numbers->lease_us : TAKT_NEVER;
 
@@ -73,7 +73,7 @@ static takt_inside inside_of(const takt_claim *claim)
 
 /* The weight of the tenant whose name is in the desk's.  Of nested work without tenants the claim
  * names the subject, as the agent does for itself. */
-static int64_t weight_of(const takt_relay_desk *desk, const takt_claim *claim)
+static int64_t weight_of(const takt_agent_desk *desk, const takt_claim *claim)
 {
     takt_relay_parts parts;
 
@@ -100,7 +100,7 @@ static void add(takt_relay_class *classes, int *count, int64_t waiters, takt_rel
 }
 
 /* The waiters in the claim, without those whose slots have arrived. */
-static int count_wants(const takt_relay_desk *desk, const takt_claim *claim,
+static int count_wants(const takt_agent_desk *desk, const takt_claim *claim,
                        takt_relay_class *classes)
 {
     int64_t unlisted = claim->waiting;
@@ -125,7 +125,7 @@ static int count_wants(const takt_relay_desk *desk, const takt_claim *claim,
     return kept;
 }
 
-static bool is_believed(takt_relay_desk *desk, const takt_relay_class *classes, int count)
+static bool is_believed(takt_agent_desk *desk, const takt_relay_class *classes, int count)
 {
     int believed = 0;
 
@@ -140,14 +140,14 @@ static bool is_believed(takt_relay_desk *desk, const takt_relay_class *classes, 
     return believed == count;
 }
 
-bool takt_relay_desk_state(takt_relay_desk *desk, const takt_store_call *call, int64_t now_us,
+bool takt_agent_desk_state(takt_agent_desk *desk, const takt_store_call *call, int64_t now_us,
                            bool *asks)
 {
     const takt_claim *claim = call->claim;
     takt_relay_class classes[TAKT_RELAY_CLASSES_MAX];
     int count = count_wants(desk, claim, classes);
     int64_t holding = (desk->lost ? 0 : claim->holding) + desk->slot_count;
-    int64_t weight = weight_of(desk, claim), lease_us = takt_relay_desk_lease(call);
+    int64_t weight = weight_of(desk, claim), lease_us = takt_agent_desk_lease(call);
     takt_inside inside = inside_of(claim);
     bool news;
 
@@ -167,7 +167,7 @@ bool takt_relay_desk_state(takt_relay_desk *desk, const takt_store_call *call, i
     return news || *asks;
 }
 
-bool takt_relay_desk_arrived(takt_relay_desk *desk, const takt_relay_slot *slot)
+bool takt_agent_desk_arrived(takt_agent_desk *desk, const takt_relay_slot *slot)
 {
     takt_relay_class *class = takt_relay_find(desk->wants, desk->want_count, slot->kind);
 
@@ -184,7 +184,7 @@ bool takt_relay_desk_arrived(takt_relay_desk *desk, const takt_relay_slot *slot)
 
 /* Gives the slots that are here.  Fencing numbers of one award follow each other: the others come
  * with the next one. */
-static int give(takt_relay_desk *desk, takt_award *award)
+static int give(takt_agent_desk *desk, takt_award *award)
 {
     int given = 0;
 
@@ -202,7 +202,7 @@ static int give(takt_relay_desk *desk, takt_award *award)
 }
 
 /* Says how many of the waiters leave, and how. */
-static void refuse(takt_relay_desk *desk, takt_award *award)
+static void refuse(takt_agent_desk *desk, takt_award *award)
 {
     award->refused = takt_relay_leaving(&desk->leaving);
     award->leave_count = desk->leaving.count;
@@ -210,11 +210,11 @@ static void refuse(takt_relay_desk *desk, takt_award *award)
     desk->leaving.count = 0;
 }
 
-void takt_relay_desk_award(takt_relay_desk *desk, takt_store_call *call, int64_t now_us,
+void takt_agent_desk_award(takt_agent_desk *desk, takt_store_call *call, int64_t now_us,
                            int64_t store_us)
 {
     takt_award *award = call->award;
-    int64_t lease_us = takt_relay_desk_lease(call), waiting = 0;
+    int64_t lease_us = takt_agent_desk_lease(call), waiting = 0;
     int given = give(desk, award);
 
     award->now_us = store_us;
@@ -249,7 +249,7 @@ void takt_relay_desk_award(takt_relay_desk *desk, takt_store_call *call, int64_t
     call->status = 0;
 }
 
-bool takt_relay_desk_is_idle(const takt_relay_desk *desk)
+bool takt_agent_desk_is_idle(const takt_agent_desk *desk)
 {
     for (int i = 0; i < desk->want_count; i++)
         if (desk->wants[i].count > 0)

@@ -13,7 +13,7 @@
 #include "store/agent/message.h"
 #include "store/store.h"
 
-typedef struct takt_relay_desk {
+typedef struct takt_agent_desk {
     takt_entry entry; /* its key: the name of the client's queue (takt_registry_named) */
     /* The limits as they were stated on this connection, the outermost first; NULL: not yet. */
     const struct takt_agent_limit *limits[TAKT_LEVELS_MAX];
@@ -43,36 +43,36 @@ typedef struct takt_relay_desk {
     int failed; /* why the waiters were sent away; 0: they were not */
 
     char key[]; /* of the entry */
-} takt_relay_desk;
+} takt_agent_desk;
 
 /* NULL: no memory. */
-takt_relay_desk *takt_relay_desk_new(const char *name, size_t size);
+takt_agent_desk *takt_agent_desk_new(const char *name, size_t size);
 
 /* The word KEY of messages (message.h), which is *size bytes long. */
-const char *takt_relay_desk_word(const takt_relay_desk *desk, size_t *size);
+const char *takt_agent_desk_word(const takt_agent_desk *desk, size_t *size);
 
 /* Another connection was made, with that number: the agent knows nothing, and the permits held are
  * lost. */
-void takt_relay_desk_renew(takt_relay_desk *desk, int connection);
+void takt_agent_desk_renew(takt_agent_desk *desk, int connection);
 
 /*
  * Compares a claim with the agent's state, which then becomes that of the claim. Returns whether
  * the agent needs a message. *asks: the claim needs the agent's report.
  */
-bool takt_relay_desk_state(takt_relay_desk *desk, const takt_store_call *call, int64_t now_us,
+bool takt_agent_desk_state(takt_agent_desk *desk, const takt_store_call *call, int64_t now_us,
                            bool *asks);
 
 /* A slot has arrived.  False: more than asked for. */
-bool takt_relay_desk_arrived(takt_relay_desk *desk, const takt_relay_slot *slot);
+bool takt_agent_desk_arrived(takt_agent_desk *desk, const takt_relay_slot *slot);
 
 /* The shortest lease of a call's permits, as takt_queue_lease; TAKT_NEVER: no level has any. */
-int64_t takt_relay_desk_lease(const takt_store_call *call);
+int64_t takt_agent_desk_lease(const takt_store_call *call);
 
 /* Answers a claim with the slots that have arrived, at that instant of the store's clock. */
-void takt_relay_desk_award(takt_relay_desk *desk, takt_store_call *call, int64_t now_us,
+void takt_agent_desk_award(takt_agent_desk *desk, takt_store_call *call, int64_t now_us,
                            int64_t store_us);
 
 /* Whether the desk has no state that the next claim needs. */
-bool takt_relay_desk_is_idle(const takt_relay_desk *desk);
+bool takt_agent_desk_is_idle(const takt_agent_desk *desk);
 
 #endif

@@ -71,36 +71,36 @@ static size_t name_of(const message *said, char name[TAKT_RELAY_NAME_MAX + 1])
 }
 
 /* The desk that a message names; NULL: it is of an older statement and there is nothing to say. */
-static takt_relay_desk *named_desk(takt_agent_store *store, const message *said)
+static takt_agent_desk *named_desk(takt_agent_store *store, const message *said)
 {
     char name[TAKT_RELAY_NAME_MAX + 1];
     size_t size = name_of(said, name);
     takt_entry *entry = takt_table_find(&store->desks, name, size);
 
-    return entry != NULL ? TAKT_HOLDER(entry, takt_relay_desk, entry) : NULL;
+    return entry != NULL ? TAKT_HOLDER(entry, takt_agent_desk, entry) : NULL;
 }
 
 /* Ends the claim that waits for the report, or lets the client claim. */
-static void go_on(takt_agent_store *store, takt_relay_desk *desk, int64_t seq)
+static void go_on(takt_agent_store *store, takt_agent_desk *desk, int64_t seq)
 {
     takt_agent_job *job = desk->claiming != NULL && seq == desk->seq
                               ? takt_agent_store_job_of(store, desk->claiming, 0)
                               : NULL;
 
     if (job != NULL)
-        takt_agent_award(store, desk, job, false);
+        takt_agent_store_award(store, desk, job, false);
     else if (desk->claiming == NULL)
-        takt_agent_wake(store, desk);
+        takt_agent_store_wake(store, desk);
 }
 
-static bool hear_slots(takt_relay_desk *desk, takt_reader *reader)
+static bool hear_slots(takt_agent_desk *desk, takt_reader *reader)
 {
     while (!reader->bad && reader->at < reader->end) {
         takt_relay_slot slot;
         slot.slot_us = takt_relay_read(reader, 0, INT64_MAX);
         slot.kind = takt_relay_read_kind(reader);
         slot.fence = takt_relay_read(reader, 0, INT64_MAX);
-        if (!reader->bad && !takt_relay_desk_arrived(desk, &slot))
+        if (!reader->bad && !takt_agent_desk_arrived(desk, &slot))
             return false;
     }
     return !reader->bad;
@@ -120,21 +120,21 @@ static bool send_back(takt_agent_store *store, const message *said)
     if (size == 0 || !takt_relay_read_name(&parts, name, size))
         return true;
     for (int i = 0; i <= parts.inner_count; i++) {
-        limits[i] = takt_agent_limit_named(store, i == 0 ? name : parts.inner[i - 1].limit);
+        limits[i] = takt_agent_store_limit_named(store, i == 0 ? name : parts.inner[i - 1].limit);
         if (limits[i] == NULL)
             return true;
     }
-    takt_agent_write_ids(ids, limits);
+    takt_agent_store_write_ids(ids, limits);
     snprintf(text, sizeof text, "0 %lld 0 0 0 ", (long long)store->seen_index);
-    return takt_agent_send(store, 5, words, 3, said->words[2]->size);
+    return takt_agent_store_send(store, 5, words, 3, said->words[2]->size);
 }
 
 static bool hear_report(takt_agent_store *store, const message *said)
 {
-    takt_relay_desk *desk = named_desk(store, said);
+    takt_agent_desk *desk = named_desk(store, said);
     takt_reader reader = numbers_of(said, 3);
     int64_t seq, agent_us, store_us, leased_us, index;
-    takt_relay_desk stranger = {0}, *heard = desk != NULL ? desk : &stranger;
+    takt_agent_desk stranger = {0}, *heard = desk != NULL ? desk : &stranger;
 
     seq = takt_relay_read(&reader, 0, INT64_MAX);
     agent_us = takt_relay_read(&reader, 0, INT64_MAX);
@@ -166,7 +166,7 @@ static bool hear_report(takt_agent_store *store, const message *said)
 
 static bool hear_fail(takt_agent_store *store, const message *said)
 {
-    takt_relay_desk *desk = named_desk(store, said);
+    takt_agent_desk *desk = named_desk(store, said);
     takt_reader reader = numbers_of(said, 3);
     int code = (int)takt_read_int(&reader, INT32_MIN, -1);
     takt_agent_job *job;
@@ -185,7 +185,7 @@ static bool hear_fail(takt_agent_store *store, const message *said)
         return true;
     }
     desk->failed = code;
-    takt_agent_wake(store, desk);
+    takt_agent_store_wake(store, desk);
     return true;
 }
 
@@ -207,8 +207,8 @@ static void fill_award(takt_agent_store *store, takt_store_call *call, int64_t f
                        int64_t leased_us)
 {
     takt_award *award = call->award;
-    takt_relay_desk *desk = takt_agent_desk_of(store, call);
-    int64_t lease_us = takt_relay_desk_lease(call);
+    takt_agent_desk *desk = takt_agent_store_desk_of(store, call);
+    int64_t lease_us = takt_agent_desk_lease(call);
     takt_more more;
 
     memset(award, 0, offsetof(takt_award, runs));
@@ -229,7 +229,7 @@ static void fill_award(takt_agent_store *store, takt_store_call *call, int64_t f
         more.of[i] = (int32_t)call->more[i];
     award->runs[0] = takt_run_at(call->standing.now_us, 1, (int32_t)call->cost, more);
     if (desk != NULL) {
-        takt_relay_desk_renew(desk, store->connections);
+        takt_agent_desk_renew(desk, store->connections);
         desk->holding++;
     }
 }

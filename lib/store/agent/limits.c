@@ -24,7 +24,7 @@ static const takt_agent_limit *new_limit(takt_agent_store *store, const takt_num
     memcpy(&limit->numbers, numbers, sizeof limit->numbers);
     limit->id = (int64_t)store->limits.count + 1;
     snprintf(id, sizeof id, "%lld", (long long)limit->id);
-    if (!takt_agent_send(store, 5, words, -1, 0)) {
+    if (!takt_agent_store_send(store, 5, words, -1, 0)) {
         free(limit);
         return NULL;
     }
@@ -32,8 +32,9 @@ static const takt_agent_limit *new_limit(takt_agent_store *store, const takt_num
     return limit;
 }
 
-const takt_agent_limit *takt_agent_tell_limit(takt_agent_store *store, const takt_agent_limit *last,
-                                              const char *name, const takt_numbers *numbers)
+const takt_agent_limit *takt_agent_store_tell_limit(takt_agent_store *store,
+                                                    const takt_agent_limit *last, const char *name,
+                                                    const takt_numbers *numbers)
 {
     char key[TAKT_NAME_SIZE_MAX + 1 + TAKT_RELAY_TEXT_SIZE + 1];
     size_t size = strlen(name) + 1;
@@ -49,17 +50,18 @@ const takt_agent_limit *takt_agent_tell_limit(takt_agent_store *store, const tak
                          : new_limit(store, numbers, key, size);
 }
 
-bool takt_agent_tell_limits(takt_agent_store *store, const takt_store_call *call,
-                            const takt_agent_limit *limits[TAKT_LEVELS_MAX])
+bool takt_agent_store_tell_limits(takt_agent_store *store, const takt_store_call *call,
+                                  const takt_agent_limit *limits[TAKT_LEVELS_MAX])
 {
-    limits[0] = takt_agent_tell_limit(store, limits[0], call->limit->name, call->numbers);
+    limits[0] = takt_agent_store_tell_limit(store, limits[0], call->limit->name, call->numbers);
     for (int i = 0; i < call->inner_count && limits[i] != NULL; i++)
-        limits[i + 1] = takt_agent_tell_limit(store, limits[i + 1], call->inner[i].limit->name,
-                                              call->inner[i].numbers);
+        limits[i + 1] = takt_agent_store_tell_limit(
+            store, limits[i + 1], call->inner[i].limit->name, call->inner[i].numbers);
     return limits[call->inner_count] != NULL;
 }
 
-const takt_agent_limit *takt_agent_limit_named(const takt_agent_store *store, const char *name)
+const takt_agent_limit *takt_agent_store_limit_named(const takt_agent_store *store,
+                                                     const char *name)
 {
     for (size_t i = 0; i < store->limits.used; i++)
         for (takt_entry *entry = store->limits.buckets[i]; entry != NULL; entry = entry->next)
@@ -78,7 +80,8 @@ void takt_agent_store_forget_limits(takt_agent_store *store)
     }
 }
 
-void takt_agent_write_ids(char ids[TAKT_AGENT_IDS_SIZE], const takt_agent_limit *const *limits)
+void takt_agent_store_write_ids(char ids[TAKT_AGENT_IDS_SIZE],
+                                const takt_agent_limit *const *limits)
 {
     takt_writer writer = {ids, ids + TAKT_AGENT_IDS_SIZE - 1, false};
 

@@ -37,7 +37,7 @@ void takt_relay_leave(takt_relay_leaves *leaves, takt_when_full way, int64_t cou
         leaves->of[last].count += count;
     } else if (leaves->count < TAKT_LEVELS_MAX) {
         leaves->of[leaves->count++] = (takt_leave){way, count};
-    } else { /* there are more places than ways */
+    } else { /* there is space for as many runs as there are ways */
         for (int i = 0; i < leaves->count; i++)
             join(&joined, leaves->of[i]);
         join(&joined, (takt_leave){way, count});
@@ -65,8 +65,8 @@ static const char *next_part(const char **at, const char *end, size_t max)
     return *at - part - 1 <= (ptrdiff_t)max ? part : NULL;
 }
 
-/* Reads the places of the amounts of all inner levels.  False: they are none, or such as are not
- * said. */
+/* Reads the numbers of the amounts of all inner levels.  False: malformed, or all levels have those
+ * of the claim, which are left out. */
 static bool read_units(takt_relay_parts *parts, const char *text)
 {
     bool plain = true;

@@ -3,13 +3,17 @@
  *
  * Both sides send arrays of strings (RESP2).  The client sends commands that begin with RELAY; all
  * that the agent sends is unasked, as after SUBSCRIBE.  Numbers are decimal; a space follows each.
- * KEY is the key of the limit; with a tenant also a NUL and the tenant's name.  Of nested work it
- * is the key of the outermost limit, a NUL, the tenant's name or nothing, and for each inner limit,
- * the innermost first, a NUL, its name, a NUL and its key.  If amounts of inner levels have other
- * places among those that COST says, also a NUL, and four digits for each of these levels.  So the
- * limit's name, a NUL and KEY are what takt_registry_named calls a queue.  COST and ACTUAL are
- * amounts of the limit's units: what they are of the first one, and after slashes of the further
- * units that rules count (1500/20); COST of nested work has those of all levels (nest.h).
+ *
+ * The limit's name, a NUL and KEY are the name of a queue (scheduler/registry.h).  KEY has these
+ * parts, with a NUL between them:
+ *     the key of the limit; of nested work that of the outermost limit;
+ *     the tenant's name, if there is a tenant; of nested work it is there in any case, or empty;
+ *     of nested work: the name and the key of each inner limit, the innermost first;
+ *     of nested work, if amounts of an inner level have other numbers in COST: four digits for each
+ *     inner level (takt_unit_map_digits).
+ *
+ * COST and ACTUAL are amounts of the limit's units: of the first unit, and after slashes of the
+ * further units that rules count (1500/20).  COST of nested work has those of all levels (chain.h).
  *
  *     RELAY OPEN VERSION NAMESPACE
  *     RELAY LIMIT ID NAME NUMBERS         the numbers of a limit, under an id of this connection.

@@ -5,8 +5,8 @@
 
 #include "store/agent/agent.h"
 
-bool takt_agent_send(takt_agent_store *store, int count, const char *const *words, int at,
-                     size_t size)
+bool takt_agent_store_send(takt_agent_store *store, int count, const char *const *words, int at,
+                           size_t size)
 {
     size_t sizes[8];
 
