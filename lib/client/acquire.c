@@ -3,8 +3,6 @@
  */
 #include "client/acquire.h"
 
-#include "base/fail.h"
-#include "client/request.h"
 #include "scheduler/permits.h"
 #include "scheduler/waiter.h"
 #include "shadow/shadow.h"

@@ -1,5 +1,6 @@
 /*
- * acquire.h: how permits begin to wait, for other files.
+ * acquire.h: how permits begin to wait, for the tries of this client (try.c) and for the tickets of
+ * an agent (lib/relay).
  */
 #ifndef TAKT_CLIENT_ACQUIRE_H
 #define TAKT_CLIENT_ACQUIRE_H
@@ -8,12 +9,13 @@
 #include "client/request.h"
 #include "scheduler/path.h"
 
-/* Finds the queues that work of a request waits in, or makes them.  0 or TAKT_E_NOMEM. */
+/* Finds the queues that work of a request waits in (scheduler/path.h), or makes them.  0, or
+ * TAKT_E_NOMEM. */
 int takt_acquire_path(takt_client *client, const takt_request *request, const takt_levels *levels,
                       takt_path *path);
 
-/* Puts a permit into a queue, behind no other limit and without a deadline.  It waits in shadow
- * limits, too. */
+/* A ticket of an agent begins to wait in a queue.  It has no deadline.  A limit in shadow holds it
+ * up like one that enforces. */
 void takt_acquire_ticket(takt_client *client, takt_queue *queue, takt_permit *permit, int32_t cost,
                          takt_more more, int32_t priority, takt_acquire_cb callback);
 

@@ -7,12 +7,16 @@
  * and callbacks may call any function of the library.
  *
  * The steps of a permit:
- *   acquire.c  takt_acquire checks the request, enters the permit into the queue of its limits and
- *              keys, and asks for a pass.
- *   pass.c     The scheduler says what to claim.  The claim goes to the store.  The answer is an
- *              award: slots that the scheduler keeps.  When a slot is due the pass takes a waiter
- *              out of the queue, and its callback comes.  At limits in shadow a shadow waiter then
- *              waits in its place (shadow/shadow.h).
+ *   acquire.c  takt_acquire checks the request (request.c).  It finds the queue of the request's
+ *              limits and keys (scheduler/path.c), adds the permit to it (scheduler/waiter.c), and
+ *              asks for a pass.
+ *   pass.c     A pass runs the scheduler (scheduler/driver.c), which looks at each queue that
+ *              something has happened to (scheduler/scheduler.c) and says which of them claim
+ *              (scheduler/claims.c).  The claim goes to the store.  The answer is an award: slots
+ *              that the scheduler keeps.
+ *   pass.c     When a slot is due, the timer brings a pass.  The scheduler gives the slot to a
+ *              waiter, and the pass calls its callback.  If limits are in shadow, a shadow waiter
+ *              begins to wait for them (shadow/shadow.h).
  *   acquire.c  takt_release gives back what the permit holds.  The next pass sends that to the
  *              store.
  *
@@ -79,7 +83,7 @@ struct takt_client {
     takt_shadows shadows; /* permits that wait in shadow limits */
     uv_idle_t pass;       /* active: a pass is asked for; it runs before the loop polls */
     uv_check_t pass_soon; /* and as soon as the loop has polled */
-    void (*run_passes)(takt_client *client);
+    void (*run_passes)(takt_client *client); /* takt_pass_run_due: pass.c is above client.c */
     takt_timer timer;
     struct takt_claiming *spare_claimings; /* pass.c */
     takt_link held_tries;                  /* try.c */

@@ -21,7 +21,7 @@
 #include "shadow/shadow.h"
 
 #define PASSES_MAX 64   /* in one turn of the loop */
-#define CLAIMS_MAX 1024 /* under way at a time: each takes 7 KB */
+#define CLAIMS_MAX 1024 /* under way at a time: each takes 10 KB */
 
 /* ---- a lost store or permit ------------------------------------------------------------------ */
 

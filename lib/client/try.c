@@ -27,8 +27,8 @@ static bool is_in_shadow(const takt_calling *calling)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Sets the permit's state after a try.  If the answer was late its lease may already be over. */
-static void settle_permit(takt_calling *calling)
+/* Grants the permit, or lets it go.  If the answer was late its lease may already be over. */
+static void end_permit(takt_calling *calling)
 {
     takt_scheduler *scheduler = &calling->client->scheduler;
     takt_permit *permit = calling->trying.permit;
@@ -60,7 +60,7 @@ static void finish(takt_calling *calling)
     takt_trying *trying = &calling->trying;
     const takt_standing *standing;
 
-    settle_permit(calling);
+    end_permit(calling);
     for (int i = 0; i < trying->path.count; i++)
         trying->path.queues[i]->tries--;
     standing =

@@ -35,8 +35,8 @@ static int locate(const policy_reading *reading, int code, const char *within, t
     return code;
 }
 
-/* The place of a field whose text the outline keeps. */
-static const char **place_of(takt_limit_text *limit, const char *field)
+/* A field whose text the outline keeps. */
+static const char **field_of(takt_limit_text *limit, const char *field)
 {
     return strcmp(field, "learn") == 0    ? &limit->learn
            : strcmp(field, "settle") == 0 ? &limit->settle
@@ -57,7 +57,7 @@ static int read_limits(policy_reading *reading, takt_error *error)
         char within[32];
         takt_limit_text limit = document->limits[i];
         for (; at < text_count && texts[at].entry == i; at++)
-            *place_of(&limit, texts[at].key) = texts[at].text;
+            *field_of(&limit, texts[at].key) = texts[at].text;
         int code = takt_policy_add(reading->policy, &limit, error);
         if (code == 0)
             continue;

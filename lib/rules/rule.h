@@ -83,8 +83,8 @@ static inline takt_amounts takt_amounts_of_cost(int64_t cost)
 
 #define TAKT_EACH_UNIT(unit, count) for (int unit = 0; unit < (count); unit++)
 
-/* Which amounts of a claim are those of a level inside (inner.h): the level's i-th one, of tokens
- * and then of the further units, is the claim's, so many places on.  Zeros: they are the same. */
+/* Which amounts of a claim are those of a level inside (inner.h).  The level's amount i (0: tokens,
+ * then the further units) is the claim's amount i + shift[i].  Zeros: they are the same. */
 typedef struct takt_unit_map {
     int8_t shift[TAKT_AMOUNTS_MAX];
     int8_t units; /* so many of the level's units the claim states; 0: all */
@@ -120,10 +120,10 @@ static inline bool takt_unit_map_is_plain(takt_unit_map map)
     return memcmp(map.shift, TAKT_UNIT_MAP_PLAIN.shift, sizeof map.shift) == 0;
 }
 
-/* The places of the level's amounts among the claim's, as digits. */
+/* The numbers that the level's amounts have among the claim's, as digits. */
 void takt_unit_map_digits(takt_unit_map map, char text[TAKT_AMOUNTS_MAX + 1]);
 
-/* Reads that many digits.  False: they are not places of amounts. */
+/* Reads such digits.  False: they are not numbers of amounts. */
 bool takt_unit_map_read(takt_unit_map *map, const char *digits);
 
 /* The digits, or "" if the level's amounts are those of the claim. */

@@ -18,7 +18,7 @@
 #include "base/quote.h"
 #include "zone/tzif.h"
 
-#define PLACE "/usr/share/zoneinfo"
+#define FOLDER "/usr/share/zoneinfo"
 
 typedef struct loaded {
     struct loaded *next;
@@ -32,7 +32,7 @@ static const char *zoneinfo_directory(void)
 {
     const char *given = getenv("TZDIR");
 
-    return given && *given ? given : PLACE;
+    return given && *given ? given : FOLDER;
 }
 
 /* Names of the database are words with slashes between them. Other names are never used as a path.
