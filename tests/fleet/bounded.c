@@ -5,7 +5,6 @@
  * while there was room on all levels; a waiter that has left has left all levels, and has cost no
  * token; and newcomers that are too many fail soon, also if their queue is parked.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,16 +39,6 @@ static bool slow;    /* most of the work is parked, and the slots of the dead ar
 static bool calm;    /* nothing but wake-ups is lost, so that no worker is silent */
 static bool closing; /* no work comes any more */
 static takt_standing peeked;
-
-__attribute__((noreturn)) static void fail(int promise, const char *what, const char *who,
-                                           int64_t got, int64_t of)
-{
-    printf("promise %d is broken: %s: %s: %" PRId64 " of %" PRId64 "\n", promise, what, who, got,
-           of);
-    timeline_kept = true; /* there is none of these fleets */
-    checker_on_failure();
-    abort();
-}
 
 /* ---- what is checked ------------------------------------------------------------------------- */
 
@@ -128,7 +117,7 @@ static void check_dropped(const takt_award *award)
                  is_full(outer, award->now_us)))
             outer++;
         if (outer == LEVELS)
-            fail(5, "waiters of others leave", limits[level].name, award->wake_count, 0);
+            family_fail(5, "waiters of others leave", limits[level].name, award->wake_count, 0);
     }
 }
 
@@ -148,18 +137,18 @@ static void check_claim(const takt_store_call *call)
         /* waiters of a worker that was silent, or whose slots were lost, were accepted */
         if (calm || !refuses(ledger->numbers) ||
             (award->refused < call->claim->newcomers && has_grown(ledger, call->claim->worker)))
-            fail(5, "waiters", limits[level].name, waiting, most);
+            family_fail(5, "waiters", limits[level].name, waiting, most);
     }
     check_dropped(award);
     if (award->refused > 0 && !full)
-        fail(5, "waiters leave", "there is room", award->refused, 0);
+        family_fail(5, "waiters leave", "there is room", award->refused, 0);
     if (told && !full && limits[OUTERMOST].numbers.max_waiting == 0)
-        fail(5, "waiters of others leave", "there is room", award->wake_count, 0);
+        family_fail(5, "waiters of others leave", "there is room", award->wake_count, 0);
     if (count_of(&scratch->inner[0].ledger, call->claim->worker) !=
         count_of(&scratch->inner[1].ledger, call->claim->worker))
-        fail(5, "the levels have counted different waiters", "a worker",
-             count_of(&scratch->inner[0].ledger, call->claim->worker),
-             count_of(&scratch->inner[1].ledger, call->claim->worker));
+        family_fail(5, "the levels have counted different waiters", "a worker",
+                    count_of(&scratch->inner[0].ledger, call->claim->worker),
+                    count_of(&scratch->inner[1].ledger, call->claim->worker));
 }
 
 static void on_call(takt_fleet *of, uint64_t worker, const takt_store_call *call)
@@ -203,7 +192,7 @@ static void check_waiting(int keys, bool counted)
             bool checked = most > 0 && (calm || !refuses(&limits[level].numbers));
             int64_t waiting = checked ? count_waiting(level, key, counted) : 0;
             if (waiting > most)
-                fail(5, "waiters of all workers", limits[level].name, waiting, most);
+                family_fail(5, "waiters of all workers", limits[level].name, waiting, most);
         }
 }
 
@@ -248,7 +237,7 @@ static void started(takt_permit *permit, int status)
     job *one = permit->data;
 
     if (status != 0 && status != TAKT_E_FULL)
-        fail(5, "an acquire fails", "", status, 0);
+        family_fail(5, "an acquire fails", "", status, 0);
     starts[one->key] += status == 0;
     refused[one->key] += status != 0;
     started_all += status == 0;
@@ -332,15 +321,15 @@ static void refused_work_costs_nothing(int64_t delay_us, uint64_t seed)
         come(w, 0, 5, 25, false);
     takt_fleet_run(&fleet, BEGIN_US + 3 * SECOND_US);
     if (starts[0] != 20 || refused[0] != 77)
-        fail(5, "starts, and failures of 77", "account 0", starts[0], refused[0]);
+        family_fail(5, "starts, and failures of 77", "account 0", starts[0], refused[0]);
     takt_fleet_call_inner(&fleet.workers[0], 0, &limits[1], "d0", TAKT_OP_PEEK, 0);
     takt_fleet_run(&fleet, BEGIN_US + 4 * SECOND_US);
     if (peeked.remaining != 1000 - 20)
-        fail(5, "tokens of the domain", "domain 0", peeked.remaining, 980);
+        family_fail(5, "tokens of the domain", "domain 0", peeked.remaining, 980);
     takt_fleet_call_inner(&fleet.workers[0], 0, &limits[0], "a0", TAKT_OP_PEEK, 0);
     takt_fleet_run(&fleet, BEGIN_US + 5 * SECOND_US);
     if (peeked.waiting != 3)
-        fail(5, "waiters", "account 0", peeked.waiting, 3);
+        family_fail(5, "waiters", "account 0", peeked.waiting, 3);
     close_fleet();
 }
 
@@ -359,7 +348,7 @@ static void newcomers_of_a_parked_queue(int64_t delay_us, uint64_t seed)
     come(0, 0, 5, 2, false);
     takt_fleet_run(&fleet, BEGIN_US + SECOND_US + SECOND_US / 10 + 4 * delay_us);
     if (starts[0] != 1 || refused[0] != 2)
-        fail(5, "failures", "account 0", refused[0], 2);
+        family_fail(5, "failures", "account 0", refused[0], 2);
     check_waiting(1, false);
     close_fleet();
 }
@@ -378,9 +367,10 @@ static void too_many_keys(int64_t delay_us, uint64_t seed)
     takt_fleet_run(&fleet, BEGIN_US + 25 * SECOND_US);
     for (int key = 0; key < 360; key++) {
         if (starts[key] < 2 || starts[key] > 4)
-            fail(5, "starts", "of one of many keys", starts[key], 4);
+            family_fail(5, "starts", "of one of many keys", starts[key], 4);
         if (starts[key] + refused[key] != 6)
-            fail(5, "starts and failures", "of one of many keys", starts[key] + refused[key], 6);
+            family_fail(5, "starts and failures", "of one of many keys", starts[key] + refused[key],
+                        6);
     }
     close_fleet();
 }
@@ -404,7 +394,7 @@ static void those_that_leave_together(int64_t delay_us, uint64_t seed)
         }
         takt_fleet_run(&fleet, fleet.now_us + SECOND_US);
         if (starts[0] != 1 || refused[0] != come_so_far - 2)
-            fail(5, "failures", "account 0", refused[0], come_so_far - 2);
+            family_fail(5, "failures", "account 0", refused[0], come_so_far - 2);
         check_waiting(1, false);
     }
     close_fleet();
@@ -434,10 +424,10 @@ static void dropped_while_asleep(int64_t delay_us, uint64_t seed)
     come(0, 1, 5, 2, false);
     takt_fleet_run(&fleet, BEGIN_US + 36 * SECOND_US);
     if (refused[0] != 0 || refused[1] != 1)
-        fail(5, "failures", "of both accounts", refused[0] + refused[1], 1);
+        family_fail(5, "failures", "of both accounts", refused[0] + refused[1], 1);
     takt_fleet_run(&fleet, BEGIN_US + 40 * SECOND_US);
     if (refused[0] != 1 || refused[1] != 1)
-        fail(5, "failures", "of both accounts at last", refused[0] + refused[1], 2);
+        family_fail(5, "failures", "of both accounts at last", refused[0] + refused[1], 2);
     check_waiting(2, false);
     close_fleet();
 }
@@ -450,25 +440,12 @@ static const family_figure figures[] = {refused_work_costs_nothing, newcomers_of
 
 /* ---- fleets at random ------------------------------------------------------------------------ */
 
-static void storm(int workers, uint64_t *random)
-{
-    fleet.lost_per_mille = (int)draw(random, 100);
-    fleet.doubled_per_mille = (int)draw(random, 100);
-    fleet.wakes_lost_per_mille = (int)draw(random, 500);
-    for (int i = 0; i < 6; i++) {
-        takt_fleet_worker *worker = &fleet.workers[draw(random, workers)];
-        takt_fleet_run(&fleet, fleet.now_us + draw(random, 2 * SECOND_US));
-        if (worker->dead)
-            continue;
-        if (chance(random, 50))
-            takt_fleet_freeze(worker, fleet.now_us + draw(random, 4 * SECOND_US));
-        else if (worker->index > 0 && chance(random, 40))
-            takt_fleet_crash(worker);
-    }
-    takt_fleet_run(&fleet, fleet.now_us + 4 * SECOND_US);
-    fleet.lost_per_mille = fleet.doubled_per_mille = fleet.wakes_lost_per_mille = 0;
-    takt_fleet_run(&fleet, fleet.now_us + 10 * SECOND_US);
-}
+static const storm_kind long_storm = {.wakes_lost = 500,
+                                      .step_us = 2 * SECOND_US,
+                                      .freezes = 50,
+                                      .frozen_us = 4 * SECOND_US,
+                                      .crashes = 40,
+                                      .rest_us = 4 * SECOND_US};
 
 static int64_t draw_most(uint64_t *random, int percent)
 {
@@ -511,8 +488,10 @@ static void any_bounded(uint64_t seed)
         for (int w = 0; w < workers; w++)
             if (w == 0 || chance(&random, 50))
                 come(w, i, chance(&random, 70) ? 5 : 7, 1 + (int)draw(&random, 12), true);
-    if (!calm)
-        storm(workers, &random);
+    if (!calm) {
+        family_storm(&fleet, &long_storm, 0, NULL, &random);
+        takt_fleet_run(&fleet, fleet.now_us + 10 * SECOND_US);
+    }
     for (int i = 0; i < 20; i++) {
         takt_fleet_run(&fleet, fleet.now_us + SECOND_US / 10 + draw(&random, SECOND_US / 10));
         if (calm && all_refuse())
@@ -525,7 +504,7 @@ static void any_bounded(uint64_t seed)
     for (int i = 0; !slow && i < keys;
          i += 2) /* each domain: its accounts may wait behind each other */
         if (starts[i] + starts[i + 1] < 1)
-            fail(5, "it does not go on", "a domain", starts[i] + starts[i + 1], 1);
+            family_fail(5, "it does not go on", "a domain", starts[i] + starts[i + 1], 1);
     close_fleet();
 }
 

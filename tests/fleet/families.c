@@ -3,6 +3,60 @@
  */
 #include "families.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "checker.h"
+#include "scenario.h"
+
+#define SECOND_US INT64_C(1000000)
+#define FAULTS    6 /* of a storm */
+
+const storm_kind family_nested_storm = {.step_us = SECOND_US,
+                                        .freezes = 30,
+                                        .frozen_us = 2 * SECOND_US,
+                                        .inner_blocks = 40,
+                                        .blocks = 40,
+                                        .crashes = 40,
+                                        .rest_us = 2 * SECOND_US};
+
+void family_fail(int promise, const char *what, const char *who, int64_t got, int64_t of)
+{
+    printf("promise %d is broken: %s: %s: %" PRId64 " of %" PRId64 "\n", promise, what, who, got,
+           of);
+    timeline_kept = true; /* there is none of these fleets */
+    checker_on_failure();
+    abort();
+}
+
+void family_storm(takt_fleet *fleet, const storm_kind *kind, int inner,
+                  void (*block)(takt_fleet_worker *worker, int number, int64_t for_us),
+                  uint64_t *random)
+{
+    fleet->lost_per_mille = (int)draw(random, 100);
+    fleet->doubled_per_mille = (int)draw(random, 100);
+    if (kind->wakes_lost > 0)
+        fleet->wakes_lost_per_mille = (int)draw(random, kind->wakes_lost);
+    for (int i = 0; i < FAULTS; i++) {
+        takt_fleet_worker *worker = &fleet->workers[draw(random, fleet->worker_count)];
+        int number = inner > 0 ? (int)draw(random, inner) : 0;
+        takt_fleet_run(fleet, fleet->now_us + draw(random, kind->step_us));
+        if (worker->dead)
+            continue;
+        if (chance(random, kind->freezes))
+            takt_fleet_freeze(worker, fleet->now_us + draw(random, kind->frozen_us));
+        else if (inner > 0 && chance(random, kind->inner_blocks))
+            block(worker, number, draw(random, SECOND_US));
+        else if (kind->blocks > 0 && chance(random, kind->blocks))
+            takt_fleet_call(worker, 0, TAKT_OP_BLOCK, draw(random, SECOND_US));
+        else if (worker->index > 0 && chance(random, kind->crashes))
+            takt_fleet_crash(worker);
+    }
+    takt_fleet_run(fleet, fleet->now_us + kind->rest_us);
+    fleet->lost_per_mille = fleet->doubled_per_mille = fleet->wakes_lost_per_mille = 0;
+}
+
 void family_run_figures(const family_figure *figures, size_t count)
 {
     static const int64_t delays_us[] = {0, 500, 5000};

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "simulate/fleet.h"
+
 typedef struct family {
     int each, at; /* of so many seeds one has such a fleet, too: that with this remainder */
     void (*run)(uint64_t seed);
@@ -17,6 +19,31 @@ typedef struct family {
 
 extern const family hosts_family, tenants_family, nested_family, held_family, bounded_family,
     units_family, nested_units_family, nested_tenants_family, modes_family, nested_tries_family;
+
+/* Reports that a promise is broken, for whom, and by how much. */
+__attribute__((noreturn)) void family_fail(int promise, const char *what, const char *who,
+                                           int64_t got, int64_t of);
+
+/* Six faults, while messages are lost and repeated.  Each of them is of a worker that is drawn; if
+ * it has died, nothing happens. */
+typedef struct storm_kind {
+    int wakes_lost;  /* of a thousand wake-ups, at most; 0: none */
+    int64_t step_us; /* from one fault to the next, at most */
+    /* It stops with that probability (percent), for so long at most. */
+    int freezes;
+    int64_t frozen_us;
+    /* Otherwise it blocks an inner ledger; otherwise the outermost one; otherwise it dies, but not
+     * worker 0.  Each with its own probability. */
+    int inner_blocks, blocks, crashes;
+    int64_t rest_us; /* from the last fault to the end */
+} storm_kind;
+
+extern const storm_kind family_nested_storm;
+
+/* block() blocks the inner ledger of that number, of `inner` of them; 0: there are none. */
+void family_storm(takt_fleet *fleet, const storm_kind *kind, int inner,
+                  void (*block)(takt_fleet_worker *worker, int number, int64_t for_us),
+                  uint64_t *random);
 
 /* A fleet with figures, with trips of that time. */
 typedef void (*family_figure)(int64_t delay_us, uint64_t seed);

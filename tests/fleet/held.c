@@ -297,27 +297,13 @@ static const family_figure figures[] = {three_for_eight, slow_account, holders_d
 
 /* ---- fleets at random ------------------------------------------------------------------------ */
 
-static void storm(int workers, uint64_t *random)
-{
-    fleet.lost_per_mille = (int)draw(random, 100);
-    fleet.doubled_per_mille = (int)draw(random, 100);
-    fleet.wakes_lost_per_mille = (int)draw(random, 500);
-    for (int i = 0; i < 6; i++) {
-        takt_fleet_worker *worker = &fleet.workers[draw(random, workers)];
-        takt_fleet_run(&fleet, fleet.now_us + draw(random, 2 * SECOND_US));
-        if (worker->dead)
-            continue;
-        if (chance(random, 50))
-            takt_fleet_freeze(worker, fleet.now_us + draw(random, 4 * SECOND_US));
-        else if (chance(random, 30))
-            takt_fleet_call(worker, 0, TAKT_OP_BLOCK, draw(random, SECOND_US));
-        else if (worker->index > 0 && chance(random, 50))
-            takt_fleet_crash(worker);
-    }
-    takt_fleet_run(&fleet, fleet.now_us + 2 * SECOND_US);
-    fleet.lost_per_mille = fleet.doubled_per_mille = fleet.wakes_lost_per_mille = 0;
-    takt_fleet_run(&fleet, fleet.now_us + 10 * SECOND_US);
-}
+static const storm_kind long_storm = {.wakes_lost = 500,
+                                      .step_us = 2 * SECOND_US,
+                                      .freezes = 50,
+                                      .frozen_us = 4 * SECOND_US,
+                                      .blocks = 30,
+                                      .crashes = 50,
+                                      .rest_us = 2 * SECOND_US};
 
 /* Worker 0 has work of every key, and lives. */
 static void any_held(uint64_t seed)
@@ -342,10 +328,12 @@ static void any_held(uint64_t seed)
         for (int w = 0; w < workers; w++)
             if (w == 0 || chance(&random, 50))
                 come(w, i, 1 + (int)draw(&random, 6), work_us);
-    if (chance(&random, 70))
-        storm(workers, &random);
-    else
+    if (chance(&random, 70)) {
+        family_storm(&fleet, &long_storm, 0, NULL, &random);
+        takt_fleet_run(&fleet, fleet.now_us + 10 * SECOND_US);
+    } else {
         takt_fleet_run(&fleet, BEGIN_US + 3 * SECOND_US);
+    }
     count_for(10);
     for (int i = 0; i < keys; i += 2) /* each domain: its accounts may wait behind each other */
         if (starts[i] + starts[i + 1] < 1)

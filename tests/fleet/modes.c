@@ -5,7 +5,6 @@
  * Work is of an account, within a vendor, within a limit that is always in shadow.  Each worker has
  * a policy of its own, under which the accounts enforce or are in shadow.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,16 +51,6 @@ static int job_count, start_count;
 static int64_t acquires, quiet_from_us, quiet_starts;
 static uint64_t random_state;
 static int change_percent; /* of callbacks */
-
-__attribute__((noreturn)) static void fail(int promise, const char *what, const char *who,
-                                           int64_t got, int64_t of)
-{
-    printf("promise %d is broken: %s: %s: %" PRId64 " of %" PRId64 "\n", promise, what, who, got,
-           of);
-    timeline_kept = true; /* there is none of accounts */
-    checker_on_failure();
-    abort();
-}
 
 static void set_limit(takt_limit *limit, const char *name, int64_t tokens, int64_t burst,
                       const takt_limit *within, takt_mode mode)
@@ -117,14 +106,16 @@ static void started(takt_permit *permit, int status)
     if (status == TAKT_E_DEADLINE)
         return;
     if (status != 0)
-        fail(5, "an acquire fails", keys[one->account], status, 0);
+        family_fail(5, "an acquire fails", keys[one->account], status, 0);
     if (enforces[worker] && permit->levels <= 1)
-        fail(1, "a start without a level that enforces", keys[one->account], one->number, worker);
+        family_fail(1, "a start without a level that enforces", keys[one->account], one->number,
+                    worker);
     if (permit->slot_at_us > takt_fleet_ledger_clock(&fleet, 0))
-        fail(2, "a start before its slot", keys[one->account], permit->slot_at_us, fleet.now_us);
+        family_fail(2, "a start before its slot", keys[one->account], permit->slot_at_us,
+                    fleet.now_us);
     if (one->number < last_number[worker][one->account])
-        fail(4, "not first come, first served", keys[one->account], one->number,
-             last_number[worker][one->account]);
+        family_fail(4, "not first come, first served", keys[one->account], one->number,
+                    last_number[worker][one->account]);
     if (start_count == STARTS_MAX)
         abort();
     last_number[worker][one->account] = one->number;
@@ -187,8 +178,8 @@ static void check_level(const takt_limit *limit, int account)
         if (account >= 0 && (starts[i].account != account || !starts[i].held_up))
             continue;
         if (starts[i].slot_us + 1 < tat_us - (rule->burst - 1) * interval_us)
-            fail(1, "a slot too early", account < 0 ? limit->name : keys[account],
-                 starts[i].slot_us, tat_us);
+            family_fail(1, "a slot too early", account < 0 ? limit->name : keys[account],
+                        starts[i].slot_us, tat_us);
         tat_us = takt_max(tat_us, starts[i].slot_us) + interval_us;
     }
 }
@@ -206,11 +197,11 @@ static void check_shadows(const takt_fleet_worker *worker)
     int64_t got = acquires_in_shadow(worker, &seen), all = begun[worker->index];
 
     if (got != all)
-        fail(1, "a shadow counts other work than starts", seen.name, got, all);
+        family_fail(1, "a shadow counts other work than starts", seen.name, got, all);
     got = acquires_in_shadow(worker, &account_in_shadow);
     if (got != begun_in_shadow[worker->index])
-        fail(1, "a shadow counts other work than starts", account_in_shadow.name, got,
-             begun_in_shadow[worker->index]);
+        family_fail(1, "a shadow counts other work than starts", account_in_shadow.name, got,
+                    begun_in_shadow[worker->index]);
 }
 
 /* ---- fleets at random ------------------------------------------------------------------------ */
@@ -292,7 +283,7 @@ static void check_use(int64_t rate)
     takt_fleet_run(&fleet, quiet_from_us + QUIET_US + SECOND_US);
     used += taken_in_shadow() + quiet_starts;
     if (used * 100 < 90 * whole)
-        fail(5, "the rate is not used", "all", used, whole);
+        family_fail(5, "the rate is not used", "all", used, whole);
 }
 
 static void run_one(uint64_t seed)

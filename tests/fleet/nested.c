@@ -5,7 +5,6 @@
  * nothing starts before its slot (2), accounts that wait get equal parts (4), and no slot is wasted
  * (5).
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,16 +56,6 @@ static int start_count, refused;
 static int64_t from_us, until_us; /* of the store's clock: which slots count */
 static takt_standing peeked;
 
-__attribute__((noreturn)) static void fail(int promise, const char *what, const char *who,
-                                           int64_t got, int64_t of)
-{
-    printf("promise %d is broken: %s: %s: %" PRId64 " of %" PRId64 "\n", promise, what, who, got,
-           of);
-    timeline_kept = true; /* there is none of accounts */
-    checker_on_failure();
-    abort();
-}
-
 /* ---- the fleet ------------------------------------------------------------------------------- */
 
 static void set_limit(takt_limit *limit, const char *name, int64_t tokens, int64_t period_us,
@@ -92,9 +81,9 @@ static void on_call(takt_fleet *of, uint64_t worker, const takt_store_call *call
     if (call->op != TAKT_OP_CLAIM)
         return;
     if (call->claim->want_count > 0 && call->inner_count == 0)
-        fail(1, "a claim without its inner limit", call->claim->tenant, 0, 1);
+        family_fail(1, "a claim without its inner limit", call->claim->tenant, 0, 1);
     if (call->award->parked && call->award->in_line != 0)
-        fail(4, "a parked claim in line", call->claim->tenant, call->award->in_line, 0);
+        family_fail(4, "a parked claim in line", call->claim->tenant, call->award->in_line, 0);
 }
 
 static void open_accounts(int workers, int count, int64_t rate, int64_t inner_rate,
@@ -150,11 +139,11 @@ static void started(takt_permit *permit, int status)
         return;
     }
     if (status != 0)
-        fail(5, "an acquire fails", one->of->key, status, 0);
+        family_fail(5, "an acquire fails", one->of->key, status, 0);
     if (start_count == STARTS_MAX)
         abort();
     if (slot_us > takt_fleet_ledger_clock(&fleet, 0))
-        fail(2, "a start before its slot", one->of->key, slot_us, fleet.now_us);
+        family_fail(2, "a start before its slot", one->of->key, slot_us, fleet.now_us);
     starts[start_count++] = (start){slot_us, one->of};
     begun[one->worker->index]++;
     one->of->rounds++;
@@ -214,7 +203,8 @@ static void check_apart(int64_t slot_us, int64_t before_us, const takt_limit *li
 
     if (rule->burst == 1 && before_us != 0 &&
         (slot_us - before_us + 1) * rule->limit < rule->period_us)
-        fail(1, "two slots too close", who, slot_us - before_us, rule->period_us / rule->limit);
+        family_fail(1, "two slots too close", who, slot_us - before_us,
+                    rule->period_us / rule->limit);
 }
 
 /* The rules of all levels hold: their slots are an interval apart. */
@@ -251,13 +241,13 @@ static void check_parts(int64_t rate, int64_t seconds, int64_t thousandths, int6
     check_rules();
     all = count_starts();
     if (all * 1000 < rate * seconds * thousandths - 1000)
-        fail(5, "the rate is not used", "all", all, rate * seconds);
+        family_fail(5, "the rate is not used", "all", all, rate * seconds);
     for (int i = 0; i < account_count; i++) {
         least = takt_min(least, accounts[i].starts);
         most = takt_max(most, accounts[i].starts);
     }
     if (most - least > apart)
-        fail(4, "not an equal part", "the least and the most", least, most);
+        family_fail(4, "not an equal part", "the least and the most", least, most);
 }
 
 /* ---- figures --------------------------------------------------------------------------------- */
@@ -266,7 +256,8 @@ static void check_parts(int64_t rate, int64_t seconds, int64_t thousandths, int6
 static void check_scripts(const char *of, int64_t hundredths)
 {
     if (100 * fleet.scripts > hundredths * start_count)
-        fail(3, "calls for a hundred starts", of, 100 * fleet.scripts / start_count, hundredths);
+        family_fail(3, "calls for a hundred starts", of, 100 * fleet.scripts / start_count,
+                    hundredths);
 }
 
 /* 100 accounts of 5/s inside 100/s on eight workers.  One limit of that rate needs 0.33 calls a
@@ -302,8 +293,8 @@ static void spread_unevenly(int64_t delay_us, uint64_t seed)
         come(i < 70 ? 0 : i % 8, i, 4, true);
     check_parts(100, 20, 999, 2);
     if (10 * fleet.claims > 23 * start_count)
-        fail(3, "claims for ten starts", "accounts of one worker", 10 * fleet.claims / start_count,
-             23);
+        family_fail(3, "claims for ten starts", "accounts of one worker",
+                    10 * fleet.claims / start_count, 23);
     close_accounts();
 }
 
@@ -342,13 +333,13 @@ static void one_key(int64_t rate, int64_t inner_rate, int64_t delay_us, uint64_t
         most = takt_max(most, accounts[i].starts);
     }
     if (all < whole * 995 / 1000 - 1)
-        fail(5, "the rate of a key is not used", accounts[0].key, all, whole);
+        family_fail(5, "the rate of a key is not used", accounts[0].key, all, whole);
     if (all + accounts[8].starts < 40 * rate * 995 / 1000)
-        fail(5, "the rate is not used", "all", all + accounts[8].starts, 40 * rate);
+        family_fail(5, "the rate is not used", "all", all + accounts[8].starts, 40 * rate);
     if (most - least > takt_max(1, all / 8 / 50))
-        fail(4, "the workers of one key have no equal parts", accounts[0].key, least, most);
+        family_fail(4, "the workers of one key have no equal parts", accounts[0].key, least, most);
     if (inner_rate < rate && fleet.claims > 3 * start_count / 2)
-        fail(5, "claims", "the workers of one key", fleet.claims, 3 * start_count / 2);
+        family_fail(5, "claims", "the workers of one key", fleet.claims, 3 * start_count / 2);
     close_accounts();
 }
 
@@ -367,9 +358,9 @@ static void fresh_keys(int64_t delay_us, uint64_t seed)
     for (int i = 0; i < account_count; i++)
         of[i / 2000] += accounts[i].starts;
     if (of[0] + of[1] < 20 * 50 * 98 / 100)
-        fail(5, "the rate is not used", "fresh keys", of[0] + of[1], 20 * 50);
+        family_fail(5, "the rate is not used", "fresh keys", of[0] + of[1], 20 * 50);
     if (100 * llabs(of[0] - of[1]) > 4 * (of[0] + of[1]))
-        fail(4, "not an equal part", "the workers of fresh keys", of[0], of[1]);
+        family_fail(4, "not an equal part", "the workers of fresh keys", of[0], of[1]);
     close_accounts();
 }
 
@@ -394,9 +385,9 @@ static void two_keys(int64_t delay_us, uint64_t seed)
     for (int i = 0; i < 16; i++)
         all += accounts[i].starts;
     if (all < 40 * 200 * 98 / 100)
-        fail(5, "the rate of two keys is not used", accounts[0].key, all, 40 * 200);
+        family_fail(5, "the rate of two keys is not used", accounts[0].key, all, 40 * 200);
     if (all + accounts[16].starts < 40 * 400 * 98 / 100)
-        fail(5, "the rate is not used", "all", all + accounts[16].starts, 40 * 400);
+        family_fail(5, "the rate is not used", "all", all + accounts[16].starts, 40 * 400);
     close_accounts();
 }
 
@@ -442,11 +433,11 @@ static void come_with_keys(int count, int64_t delay_us, uint64_t seed)
     for (int i = 0; i < count; i++)
         keys += accounts[i].rounds > 0;
     if (start_count < count * 99 / 100)
-        fail(5, "the rate is not used", "many keys", start_count, count);
+        family_fail(5, "the rate is not used", "many keys", start_count, count);
     if (keys < count * 9 / 10 - 500)
-        fail(4, "keys that had a turn", "many keys", keys, count);
+        family_fail(4, "keys that had a turn", "many keys", keys, count);
     if (fleet.claims > 4 * start_count)
-        fail(5, "claims", "many keys", fleet.claims, 4 * start_count);
+        family_fail(5, "claims", "many keys", fleet.claims, 4 * start_count);
     check_rules();
     close_accounts();
 }
@@ -469,9 +460,9 @@ static void too_many_keys(int64_t delay_us, uint64_t seed)
         come(i % 12, i, 2, false);
     takt_fleet_run(&fleet, BEGIN_US + 15 * SECOND_US);
     if (start_count != 720)
-        fail(5, "starts", "too many keys", start_count, 720);
+        family_fail(5, "starts", "too many keys", start_count, 720);
     if (fleet.claims > 6 * start_count)
-        fail(5, "claims", "too many keys", fleet.claims, 6 * start_count);
+        family_fail(5, "claims", "too many keys", fleet.claims, 6 * start_count);
     check_rules();
     close_accounts();
 }
@@ -487,9 +478,10 @@ static void keeps_its_rate_after_block(void)
     takt_fleet_run(&fleet, until_us + SECOND_US);
     check_rules();
     if (accounts[0].starts < 29)
-        fail(5, "the domain has not its rate after a block", "account 0", accounts[0].starts, 30);
+        family_fail(5, "the domain has not its rate after a block", "account 0", accounts[0].starts,
+                    30);
     if (count_starts() < 298)
-        fail(5, "the rate is not used after a block", "all", count_starts(), 300);
+        family_fail(5, "the rate is not used after a block", "all", count_starts(), 300);
 }
 
 /* A domain of 5/s in 50/s, beside 240 of others on another worker. */
@@ -504,9 +496,9 @@ static void domain_beside_many(int64_t delay_us, uint64_t seed)
     takt_fleet_run(&fleet, until_us + SECOND_US);
     check_rules();
     if (accounts[0].starts < 49)
-        fail(4, "the domain has not its rate", "account 0", accounts[0].starts, 50);
+        family_fail(4, "the domain has not its rate", "account 0", accounts[0].starts, 50);
     if (count_starts() < 498)
-        fail(5, "the rate is not used", "all", count_starts(), 500);
+        family_fail(5, "the rate is not used", "all", count_starts(), 500);
     keeps_its_rate_after_block();
     close_accounts();
 }
@@ -518,7 +510,7 @@ static void check_quiet(const char *who, const account *of, int64_t quiet_from_u
     for (int i = 0; i < start_count; i++)
         if ((!of || starts[i].of == of) && starts[i].slot_us >= quiet_from_us &&
             starts[i].slot_us < quiet_until_us)
-            fail(1, "a start in a block", who, starts[i].slot_us - quiet_from_us, 0);
+            family_fail(1, "a start in a block", who, starts[i].slot_us - quiet_from_us, 0);
 }
 
 static void block_outside(int64_t delay_us, uint64_t seed)
@@ -536,7 +528,7 @@ static void block_outside(int64_t delay_us, uint64_t seed)
     check_quiet("all", NULL, at_us + TAKT_LOOKAHEAD_US + 2 * delay_us, at_us + 8 * SECOND_US);
     for (int i = 0; i < 3; i++)
         if (accounts[i].last_us < at_us + 19 * SECOND_US)
-            fail(5, "it does not go on", accounts[i].key, accounts[i].last_us - at_us, 0);
+            family_fail(5, "it does not go on", accounts[i].key, accounts[i].last_us - at_us, 0);
     close_accounts();
 }
 
@@ -556,13 +548,13 @@ static void block_inside(int64_t delay_us, uint64_t seed)
     until_us = end_us;
     takt_fleet_run(&fleet, end_us);
     if (count_starts() < 59)
-        fail(5, "the rate is not used", "the others", count_starts(), 60);
+        family_fail(5, "the rate is not used", "the others", count_starts(), 60);
     takt_fleet_call_inner(&fleet.workers[1], 0, &inner, accounts[0].key, TAKT_OP_UNBLOCK, 0);
     takt_fleet_run(&fleet, end_us + 5 * SECOND_US);
     check_rules();
     check_quiet("account 0", &accounts[0], at_us + TAKT_LOOKAHEAD_US + 2 * delay_us, end_us);
     if (accounts[0].last_us < end_us + 4 * SECOND_US)
-        fail(5, "it does not go on", accounts[0].key, accounts[0].last_us - end_us, 0);
+        family_fail(5, "it does not go on", accounts[0].key, accounts[0].last_us - end_us, 0);
     close_accounts();
 }
 
@@ -585,7 +577,7 @@ static void crashes(int64_t delay_us, uint64_t seed)
     check_rules();
     all = count_starts();
     if (all < 500 - 100)
-        fail(5, "slots are lost", "all", all, 500);
+        family_fail(5, "slots are lost", "all", all, 500);
     close_accounts();
 }
 
@@ -598,11 +590,12 @@ static void deadlines(int64_t delay_us, uint64_t seed)
     come_until(1, 0, 50, false, 5 * SECOND_US);
     takt_fleet_run(&fleet, BEGIN_US + 7 * SECOND_US);
     if (start_count < 5 || start_count > 6 || start_count + refused != 100)
-        fail(5, "starts in 5 s", "account 0", start_count, 5);
+        family_fail(5, "starts in 5 s", "account 0", start_count, 5);
     takt_fleet_call_inner(&fleet.workers[0], 0, &inner, accounts[0].key, TAKT_OP_PEEK, 0);
     takt_fleet_run(&fleet, BEGIN_US + 8 * SECOND_US);
     if (peeked.remaining != 800 - start_count)
-        fail(5, "tokens of the inner limit", "account 0", peeked.remaining, 800 - start_count);
+        family_fail(5, "tokens of the inner limit", "account 0", peeked.remaining,
+                    800 - start_count);
     close_accounts();
 }
 
@@ -619,28 +612,14 @@ static const family_figure figures[] = {
 
 /* ---- fleets at random ------------------------------------------------------------------------ */
 
-/* Messages are lost and repeated, a worker stops for a while, one dies, and blocks come. */
-static void storm(int workers, uint64_t *random)
+static void block_account(takt_fleet_worker *worker, int number, int64_t for_us)
 {
-    fleet.lost_per_mille = (int)draw(random, 100);
-    fleet.doubled_per_mille = (int)draw(random, 100);
-    for (int i = 0; i < 6; i++) {
-        takt_fleet_worker *worker = &fleet.workers[draw(random, workers)];
-        const char *key = accounts[draw(random, account_count)].key;
-        takt_fleet_run(&fleet, fleet.now_us + draw(random, SECOND_US));
-        if (worker->dead)
-            continue;
-        if (chance(random, 30))
-            takt_fleet_freeze(worker, fleet.now_us + draw(random, 2 * SECOND_US));
-        else if (chance(random, 40))
-            takt_fleet_call_inner(worker, 0, &inner, key, TAKT_OP_BLOCK, draw(random, SECOND_US));
-        else if (chance(random, 40))
-            takt_fleet_call(worker, 0, TAKT_OP_BLOCK, draw(random, SECOND_US));
-        else if (workers > 1 && worker->index > 0 && chance(random, 40))
-            takt_fleet_crash(worker);
-    }
-    takt_fleet_run(&fleet, fleet.now_us + 2 * SECOND_US);
-    fleet.lost_per_mille = fleet.doubled_per_mille = 0;
+    takt_fleet_call_inner(worker, 0, &inner, accounts[number].key, TAKT_OP_BLOCK, for_us);
+}
+
+static void storm(uint64_t *random)
+{
+    family_storm(&fleet, &family_nested_storm, account_count, block_account, random);
     from_us = fleet.now_us + 8 * SECOND_US;
 }
 
@@ -652,10 +631,10 @@ static void check_shadow_of(const takt_fleet_worker *worker, const takt_limit *l
     takt_shadow counts = stats ? stats->counts : (takt_shadow){0};
 
     if (counts.acquires != begun[worker->index])
-        fail(1, "a shadow counts other work than starts", limit->name, counts.acquires,
-             begun[worker->index]);
+        family_fail(1, "a shadow counts other work than starts", limit->name, counts.acquires,
+                    begun[worker->index]);
     if (counts.acquires != counts.at_once + counts.waited + counts.waiting)
-        fail(5, "shadow waiters are lost", limit->name, counts.acquires, counts.waiting);
+        family_fail(5, "shadow waiters are lost", limit->name, counts.acquires, counts.waiting);
     *granted += counts.at_once + counts.waited;
 }
 
@@ -670,11 +649,11 @@ static void check_shadow(void)
         for (int i = 0; !fleet.workers[w].dead && i < 2; i++)
             check_shadow_of(&fleet.workers[w], limits[i], &granted[i]);
     if (granted[0] != granted[1])
-        fail(1, "one decision for two limits", "shadow", granted[0], granted[1]);
+        family_fail(1, "one decision for two limits", "shadow", granted[0], granted[1]);
     if (granted[0] > most)
-        fail(1, "more than the limit in shadow gives", seen.name, granted[0], most);
+        family_fail(1, "more than the limit in shadow gives", seen.name, granted[0], most);
     if (shaded && granted[0] < takt_min(most, start_count) / 4)
-        fail(5, "the limit in shadow is not used", seen.name, granted[0], most);
+        family_fail(5, "the limit in shadow is not used", seen.name, granted[0], most);
 }
 
 /* Another vendor may be as strict as this one, or less strict, or more. */
@@ -704,7 +683,7 @@ static void any_accounts(uint64_t seed)
                 come(w, i, 3 + own, true);
     }
     if (chance(&random, 60))
-        storm(workers, &random);
+        storm(&random);
     /* A slot of an account may have to wait for the next one of all.  If an account's interval is
      * no multiple of the outer one, a part of an outer interval is lost with each slot that is put
      * off. */

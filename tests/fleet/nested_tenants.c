@@ -5,7 +5,6 @@
  * The rules of both levels hold (promise 1), nothing starts before its slot (2), the tenants of a
  * key have their parts of what it gets, by their weights (4), and no slot is wasted (5).
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,16 +57,6 @@ static start *starts;
 static int start_count;
 static int64_t from_us, until_us;
 
-__attribute__((noreturn)) static void fail(int promise, const char *what, const char *who,
-                                           int64_t got, int64_t of)
-{
-    printf("promise %d is broken: %s: %s: %" PRId64 " of %" PRId64 "\n", promise, what, who, got,
-           of);
-    timeline_kept = true;
-    checker_on_failure();
-    abort();
-}
-
 /* ---- the fleet ------------------------------------------------------------------------------- */
 
 static void set_limit(takt_limit *limit, const char *name, int64_t rate)
@@ -89,7 +78,7 @@ static void on_call(takt_fleet *of, uint64_t worker, const takt_store_call *call
     (void)of;
     (void)worker;
     if (call->op == TAKT_OP_CLAIM && call->claim->want_count > 0 && call->inner_count == 0)
-        fail(1, "a claim without its inner limit", "all", 0, 1);
+        family_fail(1, "a claim without its inner limit", "all", 0, 1);
 }
 
 /* `both`: the outermost limit has tenants, too. */
@@ -135,11 +124,11 @@ static void started(takt_permit *permit, int status)
     int64_t slot_us = permit->slot_at_us;
 
     if (status != 0)
-        fail(5, "an acquire fails", one->of->tenant, status, 0);
+        family_fail(5, "an acquire fails", one->of->tenant, status, 0);
     if (start_count == STARTS_MAX)
         abort();
     if (slot_us > takt_fleet_ledger_clock(&fleet, 0))
-        fail(2, "a start before its slot", one->of->tenant, slot_us, fleet.now_us);
+        family_fail(2, "a start before its slot", one->of->tenant, slot_us, fleet.now_us);
     starts[start_count++] = (start){slot_us, one->of};
     one->of->all++;
     if (slot_us >= from_us && slot_us < until_us)
@@ -230,8 +219,8 @@ static void check_apart(int64_t slot_us, int64_t before_us, const takt_limit *li
     const takt_rule *rule = &limit->numbers.rules[0];
 
     if (before_us != 0 && (slot_us - before_us + 1) * rule->limit < rule->period_us)
-        fail(1, "two slots too close", limit->name, slot_us - before_us,
-             rule->period_us / rule->limit);
+        family_fail(1, "two slots too close", limit->name, slot_us - before_us,
+                    rule->period_us / rule->limit);
 }
 
 /* The rules of both levels hold: their slots are an interval apart. */
@@ -263,13 +252,13 @@ static void run_for(int64_t seconds)
 static void check_part(const char *what, int64_t got, int64_t of, int64_t thousandths)
 {
     if (1000 * llabs(got - of) > thousandths * of + 2000)
-        fail(4, "not its part", what, got, of);
+        family_fail(4, "not its part", what, got, of);
 }
 
 static void check_used(const char *what, int64_t got, int64_t of, int64_t thousandths)
 {
     if (1000 * got < thousandths * of - 1000)
-        fail(5, "the rate is not used", what, got, of);
+        family_fail(5, "the rate is not used", what, got, of);
 }
 
 /* ---- figures --------------------------------------------------------------------------------- */
@@ -328,13 +317,13 @@ static void ten_beside_many(int64_t rate, int64_t inner_rate, bool both, int64_t
     takt_fleet_run(&fleet, from_us + 10 * SECOND_US);
     check_rules();
     if (b->all != 10)
-        fail(4, "starts", "ten beside many", b->all, 10);
+        family_fail(4, "starts", "ten beside many", b->all, 10);
     for (int i = 0, of_b = 0; of_b < 10; i++) {
         of_b += starts[i].of == b;
         before += starts[i].slot_us >= first_us;
     }
     if (before > 20)
-        fail(4, "slots until ten jobs are done", "b", before, 20);
+        family_fail(4, "slots until ten jobs are done", "b", before, 20);
     check_used("a key", a->starts + b->starts, 10 * takt_min(rate, inner_rate), 980);
     close_fleet();
 }
@@ -381,8 +370,8 @@ static void many_tenants(int64_t delay_us, uint64_t seed)
     run_for(10);
     for (int i = 0; i < 8; i++) {
         if (other[i]->starts < 10 * 200 / 9 / 2)
-            fail(4, "keys beside one with many tenants", other[i]->key, other[i]->starts,
-                 10 * 200 / 9);
+            family_fail(4, "keys beside one with many tenants", other[i]->key, other[i]->starts,
+                        10 * 200 / 9);
     }
     close_fleet();
 }
@@ -398,7 +387,7 @@ static void too_many_tenants(int64_t delay_us, uint64_t seed)
     }
     takt_fleet_run(&fleet, BEGIN_US + 40 * SECOND_US);
     if (start_count != 720)
-        fail(5, "starts", "too many tenants", start_count, 720);
+        family_fail(5, "starts", "too many tenants", start_count, 720);
     check_rules();
     close_fleet();
 }
@@ -424,7 +413,7 @@ static void permits_outside(int64_t delay_us, uint64_t seed)
     check_used("permits", a->starts + b->starts, most, 970);
     check_part("a", a->starts, (a->starts + b->starts) / 2, 60);
     if (most_running > 2)
-        fail(1, "permits", "all", most_running, 2);
+        family_fail(1, "permits", "all", most_running, 2);
     close_fleet();
 }
 
@@ -462,7 +451,7 @@ static void check_gaps(const char *what)
     for (int i = 0; i <= start_count; i++) {
         int64_t at_us = i < start_count ? starts[i].slot_us : fleet.now_us;
         if (at_us - last_us > 5 * SECOND_US)
-            fail(5, "nobody starts", what, at_us - last_us, 5 * SECOND_US);
+            family_fail(5, "nobody starts", what, at_us - last_us, 5 * SECOND_US);
         last_us = at_us;
     }
 }
@@ -500,7 +489,7 @@ static void slow_lines(takt_inside inside, bool three, int tenants, int64_t dela
     check_gaps(whats[inside][three]);
     for (int i = 0; i < group_count; i++)
         if (groups[i].all == 0)
-            fail(4, whats[inside][three], groups[i].tenant, 0, 1);
+            family_fail(4, whats[inside][three], groups[i].tenant, 0, 1);
     close_fleet();
 }
 
@@ -532,29 +521,16 @@ static const family_figure figures[] = {
 
 /* ---- fleets at random ------------------------------------------------------------------------ */
 
-/* Messages are lost and repeated, workers stop for a while, one may die, and blocks come. */
-static void storm(int workers, uint64_t *random)
+static void block_group(takt_fleet_worker *worker, int number, int64_t for_us)
 {
-    fleet.lost_per_mille = (int)draw(random, 100);
-    fleet.doubled_per_mille = (int)draw(random, 100);
-    for (int i = 0; i < 6; i++) {
-        takt_fleet_worker *worker = &fleet.workers[draw(random, workers)];
-        const group *of = &groups[draw(random, group_count)];
-        takt_fleet_run(&fleet, fleet.now_us + draw(random, SECOND_US));
-        if (worker->dead)
-            continue;
-        if (chance(random, 30))
-            takt_fleet_freeze(worker, fleet.now_us + draw(random, 2 * SECOND_US));
-        else if (chance(random, 40))
-            takt_fleet_call_inner(worker, 0, of->limit, of->key, TAKT_OP_BLOCK,
-                                  draw(random, SECOND_US));
-        else if (chance(random, 40))
-            takt_fleet_call(worker, 0, TAKT_OP_BLOCK, draw(random, SECOND_US));
-        else if (worker->index > 0 && chance(random, 40))
-            takt_fleet_crash(worker);
-    }
-    takt_fleet_run(&fleet, fleet.now_us + 2 * SECOND_US);
-    fleet.lost_per_mille = fleet.doubled_per_mille = 0;
+    const group *of = &groups[number];
+
+    takt_fleet_call_inner(worker, 0, of->limit, of->key, TAKT_OP_BLOCK, for_us);
+}
+
+static void storm(uint64_t *random)
+{
+    family_storm(&fleet, &family_nested_storm, group_count, block_group, random);
     from_us = fleet.now_us + 8 * SECOND_US;
 }
 
@@ -585,13 +561,13 @@ static void any_tenants(uint64_t seed)
         }
     }
     if (chance(&random, 60))
-        storm(workers, &random);
+        storm(&random);
     run_for(20);
     own = own * rate / (own + rate); /* as in nested.c */
     for (int i = 0; i < group_count; i++) {
         all += groups[i].starts;
         if (groups[i].starts == 0 && !both)
-            fail(4, "a tenant has nothing", groups[i].tenant, 0, 1);
+            family_fail(4, "a tenant has nothing", groups[i].tenant, 0, 1);
     }
     /* beside a tenant of a large weight whose keys hold it up, the outermost line loses slots */
     if (!both || !weighed)

@@ -5,7 +5,6 @@
  * Of each level what was taken keeps the rule (promise 1), and each level has given exactly what
  * was granted: a refused try has taken nothing anywhere (5).
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,16 +35,6 @@ static account accounts[ACCOUNTS];
 static takt_permit jobs[JOBS];
 static int64_t slots_us[TAKEN_MAX]; /* all that was taken of the outer limit */
 static int of_account[TAKEN_MAX], slot_count, starts, peeked;
-
-__attribute__((noreturn)) static void fail(int promise, const char *what, const char *who,
-                                           int64_t got, int64_t of)
-{
-    printf("promise %d is broken: %s: %s: %" PRId64 " of %" PRId64 "\n", promise, what, who, got,
-           of);
-    timeline_kept = true; /* there is none of accounts */
-    checker_on_failure();
-    abort();
-}
 
 static void set_limit(takt_limit *limit, const char *name, const takt_algorithm *algorithm,
                       int64_t tokens, int64_t period_us, int64_t burst)
@@ -92,7 +81,7 @@ static void on_call(takt_fleet *of, uint64_t worker, const takt_store_call *call
 static void started(takt_permit *permit, int status)
 {
     if (status != 0)
-        fail(5, "an acquire fails", "a job", status, 0);
+        family_fail(5, "an acquire fails", "a job", status, 0);
     starts++;
     take(permit->data, permit->slot_at_us);
 }
@@ -128,7 +117,7 @@ static void check_rule(const takt_limit *limit, int64_t *slots, int count, const
         for (int j = i; j < count; j++)
             if ((j - i + 1 - rule->burst) * rule->period_us >
                 (slots[j] - slots[i] + 1) * rule->limit)
-                fail(1, "too much at once", who, j - i + 1, rule->burst);
+                family_fail(1, "too much at once", who, j - i + 1, rule->burst);
 }
 
 static void check_rules(void)
@@ -157,8 +146,8 @@ static void check_quotas(void)
         abort();
     for (int i = 0; i < ACCOUNTS; i++)
         if (accounts[i].remaining != QUOTA - accounts[i].taken)
-            fail(5, "tokens are lost", accounts[i].key, accounts[i].remaining,
-                 QUOTA - accounts[i].taken);
+            family_fail(5, "tokens are lost", accounts[i].key, accounts[i].remaining,
+                        QUOTA - accounts[i].taken);
 }
 
 static void run_one(uint64_t seed)
@@ -193,7 +182,7 @@ static void run_one(uint64_t seed)
     }
     takt_fleet_run(&fleet, fleet.now_us + 60 * SECOND_US);
     if (starts != count)
-        fail(5, "jobs are left", "all", starts, count);
+        family_fail(5, "jobs are left", "all", starts, count);
     if (quotas)
         check_quotas();
     check_rules();

@@ -5,7 +5,6 @@
  * All rules of all levels hold (promise 1), work of every key goes on (promise 4), and each key
  * uses up its own rules or, with the others, those of all (promise 5).
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,16 +58,6 @@ static start *starts;
 static int start_count;
 static uint64_t amounts; /* random */
 
-__attribute__((noreturn)) static void fail(int promise, const char *what, const char *who,
-                                           int64_t got, int64_t of)
-{
-    printf("promise %d is broken: units of nested limits: %s: %s: %" PRId64 " of %" PRId64 "\n",
-           promise, what, who, got, of);
-    timeline_kept = true; /* there is none */
-    checker_on_failure();
-    abort();
-}
-
 /* ---- the fleet ------------------------------------------------------------------------------- */
 
 static void begin_limit(takt_limit *limit, const char *name)
@@ -115,11 +104,11 @@ static void started(takt_permit *permit, int status)
     job *one = permit->data;
 
     if (status != 0)
-        fail(5, "an acquire fails", one->of->name, status, 0);
+        family_fail(5, "an acquire fails", one->of->name, status, 0);
     if (start_count == STARTS_MAX)
         abort();
     if (permit->slot_at_us > takt_fleet_ledger_clock(&fleet, 0))
-        fail(2, "a start before its slot", one->of->name, permit->slot_at_us, fleet.now_us);
+        family_fail(2, "a start before its slot", one->of->name, permit->slot_at_us, fleet.now_us);
     starts[start_count] = (start){.slot_us = permit->slot_at_us, .of = one->of};
     memcpy(starts[start_count++].amounts, one->amounts, sizeof one->amounts);
     acquire(one);
@@ -142,7 +131,7 @@ static void acquire(job *one)
         (takt_permit){.data = one, .callback = started, .priority = TAKT_PRIORITY_DEFAULT};
     if (!takt_chain_is_nested(&chain) ||
         !takt_chain_take(&chain, &one->permit.cost, &one->permit.more))
-        fail(1, "it is not nested", one->of->name, 0, 1);
+        family_fail(1, "it is not nested", one->of->name, 0, 1);
     takt_fleet_acquire_nested(&fleet.workers[one->worker], 0, &one->permit, 0, &chain, NULL, 1);
 }
 
@@ -223,8 +212,8 @@ static void check_rule(const takt_limit *limit, const takt_rule *rule, const key
                 (wide)(name < 0 ? 1 : starts[i].amounts[name]) * rule->period_us;
         last_us = starts[i].slot_us;
         if (level > (wide)rule->burst * rule->period_us + rule->limit) /* to a microsecond */
-            fail(1, name < 0 ? "requests" : names[name], of ? of->name : "all",
-                 (int64_t)(level / rule->period_us), rule->burst);
+            family_fail(1, name < 0 ? "requests" : names[name], of ? of->name : "all",
+                        (int64_t)(level / rule->period_us), rule->burst);
     }
 }
 
@@ -276,14 +265,14 @@ static void check(int64_t from_us, int64_t thousandths, int64_t factor)
     for (int i = 0; i < key_count; i++) {
         int64_t own = part_of(&inner, &keys[i], RUN_US), part = part_of(&outer, &keys[i], RUN_US);
         if (own < thousandths && all < thousandths)
-            fail(5, "the rates are not used", keys[i].name, takt_max(own, all), thousandths);
+            family_fail(5, "the rates are not used", keys[i].name, takt_max(own, all), thousandths);
         if (own >= thousandths)
             continue;
         least = takt_min(least, part);
         most = takt_max(most, part);
     }
     if (least < INT64_MAX && most > factor * least)
-        fail(4, "one has much less than others", "the least and the most", least, most);
+        family_fail(4, "one has much less than others", "the least and the most", least, most);
 }
 
 /* ---- fleets ---------------------------------------------------------------------------------- */
@@ -333,28 +322,9 @@ static void requests(int64_t delay_us, uint64_t seed)
     close_keys();
 }
 
-/* Messages are lost and repeated, a worker stops for a while, one dies, and blocks come. */
-static void storm(int workers, uint64_t *random)
+static void block_key(takt_fleet_worker *worker, int number, int64_t for_us)
 {
-    fleet.lost_per_mille = (int)draw(random, 100);
-    fleet.doubled_per_mille = (int)draw(random, 100);
-    for (int i = 0; i < 6; i++) {
-        takt_fleet_worker *worker = &fleet.workers[draw(random, workers)];
-        const char *name = keys[draw(random, key_count)].name;
-        takt_fleet_run(&fleet, fleet.now_us + draw(random, SECOND_US));
-        if (worker->dead)
-            continue;
-        if (chance(random, 30))
-            takt_fleet_freeze(worker, fleet.now_us + draw(random, 2 * SECOND_US));
-        else if (chance(random, 40))
-            takt_fleet_call_inner(worker, 0, &inner, name, TAKT_OP_BLOCK, draw(random, SECOND_US));
-        else if (chance(random, 40))
-            takt_fleet_call(worker, 0, TAKT_OP_BLOCK, draw(random, SECOND_US));
-        else if (workers > 1 && worker->index > 0 && chance(random, 40))
-            takt_fleet_crash(worker);
-    }
-    takt_fleet_run(&fleet, fleet.now_us + 2 * SECOND_US);
-    fleet.lost_per_mille = fleet.doubled_per_mille = 0;
+    takt_fleet_call_inner(worker, 0, &inner, keys[number].name, TAKT_OP_BLOCK, for_us);
 }
 
 static void any_limits(uint64_t *random)
@@ -394,7 +364,7 @@ static void any_units(uint64_t seed)
                 come(worker, i);
     }
     if (chance(&random, 60))
-        storm(workers, &random);
+        family_storm(&fleet, &family_nested_storm, key_count, block_key, &random);
     check(fleet.now_us + 8 * SECOND_US, 500, 60);
     close_keys();
 }

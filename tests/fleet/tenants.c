@@ -5,7 +5,6 @@
  * wasted (promises 1 and 5), and each tenant gets a part in proportion to its weight, wherever its
  * work waits (promise 4).
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -54,16 +53,6 @@ static start starts[STARTS_MAX];
 static int start_count;
 static int64_t from_us, until_us; /* of the store's clock: which slots count */
 
-__attribute__((noreturn)) static void fail(int promise, const char *what, const char *who,
-                                           int64_t got, int64_t of)
-{
-    printf("promise %d is broken: %s: %s: %" PRId64 " of %" PRId64 "\n", promise, what, who, got,
-           of);
-    timeline_kept = true; /* there is none of tenants */
-    checker_on_failure();
-    abort();
-}
-
 static void acquire(job *one);
 
 /* The job is done, where it holds a permit. */
@@ -82,11 +71,11 @@ static void started(takt_permit *permit, int status)
     int64_t slot_us = permit->slot_at_us;
 
     if (status != 0)
-        fail(5, "an acquire fails", one->of->name, status, 0);
+        family_fail(5, "an acquire fails", one->of->name, status, 0);
     if (start_count == STARTS_MAX)
         abort();
     if (slot_us > takt_fleet_ledger_clock(&fleet, 0))
-        fail(2, "a start before its slot", one->of->name, slot_us, fleet.now_us);
+        family_fail(2, "a start before its slot", one->of->name, slot_us, fleet.now_us);
     starts[start_count++] = (start){slot_us, one->of};
     one->of->last_us = takt_max(one->of->last_us, slot_us);
     if (slot_us >= from_us && slot_us < until_us)
@@ -182,8 +171,8 @@ static void check_rule(int64_t rate)
     qsort(starts, (size_t)start_count, sizeof *starts, by_slot);
     for (int i = 1; i < start_count; i++)
         if ((starts[i].slot_us - starts[i - 1].slot_us + 1) * rate < SECOND_US)
-            fail(1, "two slots too close", starts[i].of->name,
-                 starts[i].slot_us - starts[i - 1].slot_us, SECOND_US / rate);
+            family_fail(1, "two slots too close", starts[i].of->name,
+                        starts[i].slot_us - starts[i - 1].slot_us, SECOND_US / rate);
 }
 
 static int64_t sum_of_weights(void)
@@ -207,12 +196,12 @@ static void check_parts(int64_t rate, int64_t seconds, int64_t missing)
     for (int i = 0; i < tenant_count; i++)
         all += tenants[i].starts;
     if (all < rate * seconds * (100 - missing) / 100 - 1 || all > rate * seconds + 1)
-        fail(5, "the rate is not exact", "all", all, rate * seconds);
+        family_fail(5, "the rate is not exact", "all", all, rate * seconds);
     for (int i = 0; i < tenant_count; i++)
         if (tenants[i].starts * weights * 100 < all * tenants[i].weight * 98 ||
             tenants[i].starts * weights * 100 > all * tenants[i].weight * 102)
-            fail(4, "not its part", tenants[i].name, tenants[i].starts,
-                 all * tenants[i].weight / weights);
+            family_fail(4, "not its part", tenants[i].name, tenants[i].starts,
+                        all * tenants[i].weight / weights);
 }
 
 static void close_tenants(void)
@@ -284,7 +273,7 @@ static void few_beside_many(int64_t delay_us, uint64_t seed)
         slots += starts[i].slot_us >= came_us + TAKT_LOOKAHEAD_US &&
                  starts[i].slot_us <= tenants[1].last_us;
     if (slots > 20 || tenants[1].last_us < came_us)
-        fail(4, "slots behind those in hand until ten jobs are done", "tenant 1", slots, 20);
+        family_fail(4, "slots behind those in hand until ten jobs are done", "tenant 1", slots, 20);
     close_tenants();
 }
 
@@ -305,8 +294,8 @@ static void equal_parts(int64_t delay_us, uint64_t seed)
             squares += count[i] * count[i];
         }
         if (100 * sum * sum < 99 * tenant_count * squares)
-            fail(4, "Jain's index of two seconds, in thousandths", "all",
-                 1000 * sum * sum / (tenant_count * squares), 990);
+            family_fail(4, "Jain's index of two seconds, in thousandths", "all",
+                        1000 * sum * sum / (tenant_count * squares), 990);
     }
     close_tenants();
 }
@@ -357,7 +346,8 @@ static void back_again(int64_t delay_us, uint64_t seed)
     check_rule(100);
     for (int i = 0; i < tenant_count; i++)
         if (tenants[i].starts < 140 || tenants[i].starts > 160)
-            fail(4, "not its part of three seconds", tenants[i].name, tenants[i].starts, 150);
+            family_fail(4, "not its part of three seconds", tenants[i].name, tenants[i].starts,
+                        150);
     close_tenants();
 }
 
@@ -371,8 +361,8 @@ static void permits_in_turn(int64_t delay_us, uint64_t seed)
     takt_fleet_run(&fleet, until_us);
     for (int i = 0; i < tenant_count; i++)
         if (tenants[i].starts * 10 < start_count * 2)
-            fail(4, "not its part of the permits", tenants[i].name, tenants[i].starts,
-                 start_count / tenant_count);
+            family_fail(4, "not its part of the permits", tenants[i].name, tenants[i].starts,
+                        start_count / tenant_count);
     close_tenants();
 }
 
@@ -392,8 +382,8 @@ static void one_that_asks_for_too_little(int64_t delay_us, uint64_t seed)
     for (int i = 0; i < tenant_count; i++)
         if (tenants[i].starts * (1 + tenants[i].more) < 1500 * 96 / 100 ||
             tenants[i].starts * (1 + tenants[i].more) > 1500 * 104 / 100)
-            fail(4, "not its part of the tokens", tenants[i].name,
-                 tenants[i].starts * (1 + tenants[i].more), 1500);
+            family_fail(4, "not its part of the tokens", tenants[i].name,
+                        tenants[i].starts * (1 + tenants[i].more), 1500);
     close_tenants();
 }
 
@@ -415,7 +405,7 @@ static void a_dead_head(int64_t delay_us, uint64_t seed)
     for (int i = 0; i < tenant_count; i++)
         used += tenants[i].starts;
     if (used < 294)
-        fail(5, "slots are left to a dead worker of a tenant", "all", used, 300);
+        family_fail(5, "slots are left to a dead worker of a tenant", "all", used, 300);
     close_tenants();
 }
 
@@ -433,11 +423,11 @@ static void more_than_stand_in_line(int64_t delay_us, uint64_t seed)
     takt_fleet_run(&fleet, until_us + SECOND_US);
     check_rule(100);
     if (tenants[34].last_us == 0 || tenants[34].last_us > from_us + 2 * TAKT_LOOKAHEAD_US)
-        fail(4, "urgent work of a tenant waits", tenants[34].name, tenants[34].last_us - from_us,
-             2 * TAKT_LOOKAHEAD_US);
+        family_fail(4, "urgent work of a tenant waits", tenants[34].name,
+                    tenants[34].last_us - from_us, 2 * TAKT_LOOKAHEAD_US);
     for (int i = 0; i < 34; i++)
         if (tenants[i].starts < 20 || tenants[i].starts > 40)
-            fail(4, "not its part of ten seconds", tenants[i].name, tenants[i].starts, 29);
+            family_fail(4, "not its part of ten seconds", tenants[i].name, tenants[i].starts, 29);
     close_tenants();
 }
 
