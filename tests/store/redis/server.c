@@ -19,7 +19,6 @@
 
 #define OPTIONS_MAX 96
 #define LOG_SIZE    1048576 /* what a ready server writes is not read: room for it */
-#define LOG_SIZE    1048576 /* of a server's output when it is ready, which no test reads */
 
 static void must(bool holds, const char *what)
 {
@@ -116,7 +115,6 @@ static bool start(struct server *server, const char *const *options)
     int log[2];
 
     must(pipe2(log, O_CLOEXEC) == 0, "pipe");
-    (void)fcntl(log[0], F_SETPIPE_SZ, LOG_SIZE);
     (void)fcntl(log[0], F_SETPIPE_SZ, LOG_SIZE);
     fflush(NULL);
     server->process = fork();
