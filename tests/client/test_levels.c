@@ -37,8 +37,6 @@ static void open_world(int kind)
         "  - {name: seen, rules: [{rate: 1000000/s, burst: 1000}], mode: shadow}\n"
         "  - {name: small, rules: [{rate: 1/h, burst: 5}], within: large}\n"
         "  - {name: large, rules: [{rate: 1/h, burst: 9}]}\n"
-        "  - {name: day, rules: [{rate: 800/day, burst: 800}], within: whole}\n"
-        "  - {name: whole, rules: [{rate: 1/s}]}\n"
         "  - {name: account, concurrency: 1, within: domain}\n"
         "  - {name: domain, concurrency: 2, within: mails}\n"
         "  - {name: mails, rules: [{rate: 1000/s, burst: 9}]}\n"
@@ -446,25 +444,4 @@ Test(levels, keys_that_no_limit_is_for_are_refused)
     cr_assert_eq(takt_check_request(policy, &request, &error), TAKT_E_INVALID);
     cr_assert_not_null(strstr(error.text, "more than 1024 bytes"), "%s", error.text);
     close_world(MEMORY);
-}
-
-/* Far more work than the outer limit can start in time: what gives up has no inner tokens.  A slot
- * in hand of work whose time is over is handed back, but for a part of a token. */
-EACH_STORE(who_gives_up_hands_its_inner_tokens_back)
-{
-    enum { JOBS = 100, KEPT = 3 };
-    static takt_permit permits[JOBS];
-    takt_request request = TAKT_REQUEST("day");
-
-    open_world(*kind);
-    memset(permits, 0, sizeof permits);
-    request.max_wait_us = 1500000;
-    for (int i = 0; i < JOBS; i++)
-        cr_assert_eq(takt_acquire(worker, &permits[i], &request, note), 0);
-    hear(JOBS);
-    do
-        look("day", NULL);
-    while (standing.remaining < 800 - KEPT);
-    cr_assert_leq(standing.remaining, 799);
-    close_world(*kind);
 }

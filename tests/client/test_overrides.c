@@ -5,42 +5,7 @@
 #include "client/client.h"
 
 #include "client/calls.h"
-
-static takt_policy *parse(const char *text)
-{
-    takt_policy *made;
-    takt_error error = {0};
-
-    cr_assert_eq(takt_policy_parse(&made, "p", text, strlen(text), &error), 0, "%s", error.text);
-    return made;
-}
-
-static takt_policy *next;
-
-static void begin(const char *text)
-{
-    takt_options options = {
-        .store = "memory:", .on_event = note_event, .key_secret = "0123456789abcdef"};
-    takt_error error = {0};
-
-    policy = parse(text);
-    cr_assert_eq(uv_loop_init(&loop), 0);
-    cr_assert_eq(takt_open(&client, &loop, policy, &options, &error), 0, "%s", error.text);
-}
-
-static void reload(const char *text)
-{
-    takt_error error = {0};
-
-    next = parse(text);
-    cr_assert_eq(takt_reload(client, next, &error), 0, "%s", error.text);
-}
-
-static void end(void)
-{
-    close_client();
-    takt_policy_free(next);
-}
+#include "client/reloads.h"
 
 static takt_request request_of(const char *limit, const char *key)
 {

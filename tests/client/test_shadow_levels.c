@@ -219,15 +219,22 @@ static void until_both_left(const char *limit, int64_t first, int64_t second)
     while (standing.rules[0].remaining != first || standing.rules[1].remaining != second);
 }
 
-/* The levels number their units differently; the first report comes before the slot is there. */
-EACH_STORE(what_work_has_used_waits_for_the_slot)
+static takt_request call_of_three(void)
 {
-    const takt_amount used[] = {{"output", 10}, {"images", 1}};
     takt_request request = TAKT_REQUEST("call");
 
     request.amounts[0] = (takt_amount){"input", 700};
     request.amounts[1] = (takt_amount){"output", 30};
     request.amounts[2] = (takt_amount){"images", 4};
+    return request;
+}
+
+/* The levels number their units differently; the first report comes before the slot is there. */
+EACH_STORE(what_work_has_used_waits_for_the_slot)
+{
+    const takt_amount used[] = {{"output", 10}, {"images", 1}};
+    takt_request request = call_of_three();
+
     begin(*kind);
     for (int i = 0; i < 2; i++) {
         cr_assert_eq(acquire(&jobs[i], request), 0);
@@ -242,7 +249,23 @@ EACH_STORE(what_work_has_used_waits_for_the_slot)
     end(*kind);
 }
 
+/* What the client sends to its store. */
 static const takt_store_kind *kind_of_store;
+static takt_store_kind spy;
+
+static void spy_on(void (*submit)(takt_store *store, takt_store_call *call))
+{
+    kind_of_store = client->store->kind;
+    spy = *kind_of_store;
+    spy.submit = submit;
+    client->store->kind = &spy;
+}
+
+static void spy_off(void)
+{
+    client->store->kind = kind_of_store;
+}
+
 static int settled;
 
 static void count_settled(takt_store *store, takt_store_call *call)
@@ -255,17 +278,10 @@ static void count_settled(takt_store *store, takt_store_call *call)
 EACH_STORE(a_level_of_which_work_has_used_what_it_took_is_not_asked)
 {
     const takt_amount used[] = {{"images", 1}};
-    takt_request request = TAKT_REQUEST("call");
-    takt_store_kind spy;
+    takt_request request = call_of_three();
 
-    request.amounts[0] = (takt_amount){"input", 700};
-    request.amounts[1] = (takt_amount){"output", 30};
-    request.amounts[2] = (takt_amount){"images", 4};
     begin(*kind);
-    kind_of_store = client->store->kind;
-    spy = *kind_of_store;
-    spy.submit = count_settled;
-    client->store->kind = &spy;
+    spy_on(count_settled);
     for (int i = 0; i < 2; i++) {
         cr_assert_eq(acquire(&jobs[i], request), 0);
         run_until(i + 1);
@@ -276,7 +292,7 @@ EACH_STORE(a_level_of_which_work_has_used_what_it_took_is_not_asked)
         until_both_left("call", 200 - (i + 1) * 30, 90 - (i + 1));
         cr_expect_eq(settled, i + 1, "%d", settled);
     }
-    client->store->kind = kind_of_store;
+    spy_off();
     end(*kind);
 }
 
@@ -336,7 +352,6 @@ EACH_STORE(tries_ask_the_levels_in_shadow_last)
     end(*kind);
 }
 
-static const takt_store_kind *kind_of_store;
 static void (*told_the_try)(takt_store_call *call);
 
 static void without_memory(takt_store_call *call)
@@ -360,13 +375,9 @@ Test(shadow_levels, a_try_passes_those_in_shadow_without_an_answer)
 {
     static takt_permit permits[2];
     takt_call call = {0};
-    takt_store_kind spy;
 
     begin(MEMORY);
-    kind_of_store = client->store->kind;
-    spy = *kind_of_store;
-    spy.submit = forget_those_in_shadow;
-    client->store->kind = &spy;
+    spy_on(forget_those_in_shadow);
     run_call(takt_try_acquire(client, &call, &permits[0], &TAKT_REQUEST("user"), note_call));
     cr_assert_eq(last.status, 0);
     cr_expect_eq(last.standing.remaining, 0, "of the whole, which enforces");
@@ -379,7 +390,7 @@ Test(shadow_levels, a_try_passes_those_in_shadow_without_an_answer)
     cr_expect_eq(permits[1].slot_at_us, 0);
     takt_release(&permits[0]);
     takt_release(&permits[1]);
-    client->store->kind = kind_of_store;
+    spy_off();
     end(MEMORY);
 }
 
@@ -457,8 +468,7 @@ EACH_STORE(work_that_is_cancelled_or_released_leaves_no_shadow)
     end(*kind);
 }
 
-/* ---- a policy changes the modes while work waits: it waits as new work does -------------------
- */
+/* ---- a policy changes the modes while work waits: it waits as new work does ------------------ */
 
 static void count_started(int count, int *started, int status)
 {
@@ -617,12 +627,9 @@ EACH_STORE(a_cost_that_a_level_never_gives_fails_once_it_enforces)
 /* The levels number their units differently. */
 EACH_STORE(what_work_takes_of_each_level_is_known_when_it_moves)
 {
-    takt_request request = TAKT_REQUEST("call");
+    takt_request request = call_of_three();
     takt_call call = {0};
 
-    request.amounts[0] = (takt_amount){"input", 700};
-    request.amounts[1] = (takt_amount){"output", 30};
-    request.amounts[2] = (takt_amount){"images", 4};
     begin(*kind);
     reload(OTHERS_ENFORCE);
     run_call(takt_block(client, &call, "vendor", NULL, 3600000 * (int64_t)MS, NULL, note_call));

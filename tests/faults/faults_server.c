@@ -183,7 +183,7 @@ static void without_scripts(struct fleet *fleet, const char *name)
     fleet_work(fleet, WORKERS, 16);
     for (int i = 0; i < fleet_times(100); i++) {
         say(fleet, "SCRIPT FLUSH");
-        fleet_pause(50);
+        fleet_await_grants(fleet, 2);
     }
     fleet_await_grants(fleet, 500);
     for (int i = 0; i < fleet->count; i++)
@@ -210,8 +210,7 @@ static void promoted(struct fleet *fleet, const char *name)
     server_start_tcp(&fleet->replica, false, follow);
     proxy_start(&fleet->proxy, port);
     snprintf(fleet->url, sizeof fleet->url, "%s", fleet->proxy.url);
-    while (strstr(server_say(&fleet->replica, "INFO replication"), "master_link_status:up") == NULL)
-        fleet_pause(10);
+    server_say(&fleet->server, "WAIT 1 60000"); /* the replica follows */
     fleet_work(fleet, WORKERS, ANYWHERE);
     fleet_await_grants(fleet, 1000);
     server_say(&fleet->replica, "REPLICAOF 127.0.0.1 1"); /* it receives no more messages */
@@ -237,7 +236,7 @@ static void workers_killed(struct fleet *fleet, const char *name)
     fleet_work(fleet, WORKERS, 8);
     fleet_await_grants(fleet, 100);
     for (int i = 0; i < fleet_times(20); i++) {
-        fleet_pause(200);
+        fleet_await_grants(fleet, 2);
         fleet_kill_worker(fleet, i % WORKERS);
         fleet_start_worker(fleet, i % WORKERS);
     }
@@ -269,9 +268,9 @@ const struct fault server_faults[] = {
     {"frozen for 5 s", frozen},
     {"clients paused", paused},
     {"memory full", full},
-    {"scripts flushed each 50 ms", without_scripts},
+    {"scripts flushed again and again", without_scripts},
     {"a replica promoted", promoted},
-    {"a worker killed each 200 ms", workers_killed},
+    {"one worker killed after the other", workers_killed},
     {"all workers killed at once", all_killed},
     {NULL, NULL},
 };

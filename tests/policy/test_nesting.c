@@ -163,7 +163,29 @@ Test(nesting, a_name_nearly_right_is_offered)
     takt_policy_free(policy);
 }
 
-/* Limits a, b and c, each within the next one, with what they say of tenants. */
+/* Limits a, b and so on, each within the next one. */
+static void check_chain(takt_limit_text *texts, int count, const char *words, size_t row)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+    takt_policy *policy = new_policy();
+    takt_rule_text rule = {.rate = "1/s"};
+    takt_error error = {0};
+
+    for (int i = 0; i < count; i++) {
+        texts[i].name = names[i];
+        texts[i].rules = &rule;
+        texts[i].rule_count = 1;
+        texts[i].within = i + 1 < count ? names[i + 1] : NULL;
+        cr_assert_eq(takt_policy_add(policy, &texts[i], &error), 0, "%s", error.text);
+    }
+    cr_expect_eq(takt_policy_check(policy, &error), words ? TAKT_E_POLICY : 0, "row %zu: %s", row,
+                 error.text);
+    if (words)
+        cr_expect_str_eq(error.text, words, "row %zu", row);
+    takt_policy_free(policy);
+}
+
+/* What three of them say of tenants. */
 Test(nesting, tenants_of_a_chain_agree)
 {
     static const char weights[] = "{acme: 3}", same[] = "{beta: 2, acme: 3}", other[] = "{acme: 2}";
@@ -197,27 +219,14 @@ Test(nesting, tenants_of_a_chain_agree)
         {{"tenant", NULL, "tenant"}, {NULL}, {"2"}, {NULL}, apart},
         {{"tenant", NULL, "tenant"}, {NULL}, {NULL}, {"true"}, hashes},
     };
-    static const char *const names[] = {"a", "b", "c"};
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
-        takt_policy *policy = new_policy();
-        takt_error error = {0};
-        for (int i = 0; i < 3; i++) {
-            takt_rule_text rule = {.rate = "1/s"};
-            takt_limit_text text = {.name = names[i],
-                                    .rules = &rule,
-                                    .rule_count = 1,
-                                    .within = i < 2 ? names[i + 1] : NULL,
-                                    .fair = rows[row].fair[i],
-                                    .weights = rows[row].weights[i],
-                                    .default_weight = rows[row].usual[i],
-                                    .key_hash = rows[row].key_hash[i]};
-            cr_assert_eq(takt_policy_add(policy, &text, &error), 0, "%s", error.text);
-        }
-        cr_expect_eq(takt_policy_check(policy, &error), rows[row].words ? TAKT_E_POLICY : 0,
-                     "row %zu: %s", row, error.text);
-        if (rows[row].words)
-            cr_expect_str_eq(error.text, rows[row].words, "row %zu", row);
-        takt_policy_free(policy);
+        takt_limit_text texts[3];
+        for (int i = 0; i < 3; i++)
+            texts[i] = (takt_limit_text){.fair = rows[row].fair[i],
+                                         .weights = rows[row].weights[i],
+                                         .default_weight = rows[row].usual[i],
+                                         .key_hash = rows[row].key_hash[i]};
+        check_chain(texts, 3, rows[row].words, row);
     }
 }
 
@@ -235,23 +244,10 @@ Test(nesting, a_limit_between_has_tenants_if_all_around_it_have)
         {{"tenant", NULL, NULL, "tenant"}, NULL},
         {{"tenant", NULL, "tenant", "tenant"}, NULL},
     };
-    static const char *const names[] = {"a", "b", "c", "d"};
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
-        takt_policy *policy = new_policy();
-        takt_error error = {0};
-        for (int i = 0; i < 4; i++) {
-            takt_rule_text rule = {.rate = "1/s"};
-            takt_limit_text text = {.name = names[i],
-                                    .rules = &rule,
-                                    .rule_count = 1,
-                                    .within = i < 3 ? names[i + 1] : NULL,
-                                    .fair = rows[row].fair[i]};
-            cr_assert_eq(takt_policy_add(policy, &text, &error), 0, "%s", error.text);
-        }
-        cr_expect_eq(takt_policy_check(policy, &error), rows[row].words ? TAKT_E_POLICY : 0,
-                     "row %zu: %s", row, error.text);
-        if (rows[row].words)
-            cr_expect_str_eq(error.text, rows[row].words, "row %zu", row);
-        takt_policy_free(policy);
+        takt_limit_text texts[4];
+        for (int i = 0; i < 4; i++)
+            texts[i] = (takt_limit_text){.fair = rows[row].fair[i]};
+        check_chain(texts, 4, rows[row].words, row);
     }
 }
