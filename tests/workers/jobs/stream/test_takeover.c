@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "jobs/stream/stream.h"
+#include "workers/jobs/stream/unsent.h"
 
 struct takt_redis {
     takt_redis_command *command;
@@ -16,19 +16,6 @@ struct takt_redis {
 static struct takt_redis writer;
 static takt_stream stream;
 
-int takt_redis_open(takt_redis **redis, struct uv_loop_s *loop, const char *url,
-                    const takt_redis_options *options, takt_error *error)
-{
-    (void)redis, (void)loop, (void)url, (void)options, (void)error;
-    return TAKT_E_SYSTEM;
-}
-
-int takt_redis_is_ready(const takt_redis *redis)
-{
-    (void)redis;
-    return 0;
-}
-
 int takt_redis_send(takt_redis *redis, takt_redis_command *command, int count,
                     const char *const *arguments, const size_t *sizes)
 {
@@ -37,32 +24,6 @@ int takt_redis_send(takt_redis *redis, takt_redis_command *command, int count,
     for (int i = 0; i < count && i < 32; i++)
         snprintf(redis->words[i], sizeof redis->words[i], "%.*s", (int)sizes[i], arguments[i]);
     return 0;
-}
-
-void takt_redis_flush(takt_redis *redis)
-{
-    (void)redis;
-}
-
-void takt_redis_reset(takt_redis *redis, int code, const char *text)
-{
-    (void)redis, (void)code, (void)text;
-}
-
-int takt_redis_refused(takt_redis *redis, const takt_reply *reply, takt_error *error)
-{
-    (void)redis, (void)reply, (void)error;
-    return TAKT_E_STORE;
-}
-
-void takt_redis_close(takt_redis *redis)
-{
-    (void)redis;
-}
-
-static void on_answered(takt_stream *of)
-{
-    (void)of;
 }
 
 static takt_reply number(int64_t value)
