@@ -59,18 +59,18 @@ typedef struct takt_request {
     int32_t cost;
     /* 0 (most urgent) to 9, or TAKT_PRIORITY_POLICY. */
     int32_t priority;
-    /* Fail with TAKT_E_DEADLINE after that long, or as soon as the waiters ahead leave it no slot
-     * by then; 0: wait without a limit. */
+    /* Fail with TAKT_E_DEADLINE after that time, or as soon as it is known that the waiters ahead
+     * leave no slot until then; 0: wait without a limit. */
     int64_t max_wait_us;
-    /* With `within`: the keys of the outer limits, the next one first; NULL: that limit as a whole.
-     * More keys than outer limits are invalid. */
+    /* With `within`: the keys of the outer limits, that of the next outer one first; NULL: that
+     * limit as a whole.  More keys than outer limits are invalid. */
     const char *within_keys[TAKT_LEVELS_MAX - 1];
-    /* For limits whose rules name a unit: how much of it, 1 to TAKT_COST_MAX.  Each level takes the
-     * amount of its own unit; one that no level counts is invalid.  Unit NULL: not used. */
+    /* For limits whose rules name units: an amount of each unit, 1 to TAKT_COST_MAX.  Each level
+     * takes the amounts of the units that it counts.  A unit that no level counts is invalid.  Unit
+     * NULL: not used. */
     takt_amount amounts[TAKT_AMOUNTS_MAX];
-    /* With `fair: tenant`: for whom the work is, of at most TAKT_TENANT_SIZE_MAX bytes; NULL: work
-     * that names no tenant, which takes turns as one of its own.  A limit without `fair` ignores
-     * it. */
+    /* With `fair: tenant`: for whom the work is, at most TAKT_TENANT_SIZE_MAX bytes.  All work with
+     * NULL takes turns as one tenant.  A limit without `fair` ignores it. */
     const char *tenant;
 } takt_request;
 
@@ -115,8 +115,8 @@ struct takt_permit {
     /* With concurrency the fencing number, which only grows per limit and key (docs/policy.md,
      * "lease"); with several levels that of the innermost limit with concurrency; else 0. */
     int64_t fence;
-    /* With TAKT_E_DEADLINE, TAKT_E_FULL and TAKT_E_NO_SLOT: when to try again.  One lookahead if a
-     * permit was lacking.  0: now, or the store was never reached. */
+    /* With TAKT_E_DEADLINE, TAKT_E_FULL and TAKT_E_NO_SLOT: after what time to try again.  One
+     * lookahead if a permit of `concurrency` was lacking.  0: at once, or the time is unknown. */
     int64_t retry_after_us;
     /* private */
     takt_link line;     /* among the waiters of its priority */
@@ -157,8 +157,8 @@ typedef enum takt_event_type {
     TAKT_EVENT_STORE_REPLACED,
     /* An unreadable ledger was started anew, blocked for a period. */
     TAKT_EVENT_LEDGER_DAMAGED,
-    /* This process was held up for longer than a lease: another worker has, or will get, a granted
-     * permit. */
+    /* This process was held up for longer than a lease: it has lost a granted permit, which another
+     * worker has or will get. */
     TAKT_EVENT_PERMIT_LOST,
     /* A newer stored policy is in force: the text names version, author and changes. */
     TAKT_EVENT_POLICY,
@@ -184,8 +184,8 @@ typedef struct takt_event {
 typedef struct takt_options {
     /* A store's URL; NULL: $TAKT_STORE, else the policy's, else "file:". */
     const char *store;
-    /* Separates fleets in one store; NULL: the policy's, else "default".  In braces, "{mail}": one
-     * slot of a Redis Cluster has all its ledgers, so nested limits are decided in one step. */
+    /* Separates fleets in one store; NULL: the policy's, else "default".  In braces ("{mail}") one
+     * hash slot of a Redis Cluster has all its ledgers, which nested limits need there. */
     const char *name_space;
     /* Time limit for one call to the store; 0: one second.  A pause of this process counts for at
      * most a quarter of it. */

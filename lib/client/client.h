@@ -2,9 +2,9 @@
  * client.h: drives the scheduler on a libuv loop.  All files of lib/client share this header.
  *
  * Each event (a call by the program, an answer of the store, the timer) changes lists and asks for
- * a pass with takt_client_ask.  The pass runs in the same turn of the loop or in the next
- * one, never inside a call by the program.  So no callback comes before takt_acquire has returned,
- * and callbacks may call any function of the library.
+ * a pass with takt_client_ask.  The pass runs in the same turn of the loop or in the next one, and
+ * never inside a call by the program.  So no callback comes before takt_acquire has returned, and
+ * callbacks may call any function of the library.
  *
  * The steps of a permit:
  *   acquire.c  takt_acquire checks the request (request.c).  It finds the queue of the request's
@@ -22,8 +22,8 @@
  *
  * request.c finds the limits that a request names.  call.c has the calls to a ledger that are no
  * acquires (peek, block ...); of these try.c and settle.c may send more than one.  follow.c and
- * reload.c change the policy.  open.c and close.c begin and end a client.  client.c has the
- * functions that all of them use.
+ * reload.c change the policy.  events.c has the sentences of events.  open.c and close.c begin and
+ * end a client.  client.c has the functions that all of them use.
  */
 #ifndef TAKT_CLIENT_CLIENT_H
 #define TAKT_CLIENT_CLIENT_H

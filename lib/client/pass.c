@@ -1,104 +1,26 @@
 /*
  * pass.c: a client's pass (client.h).  It sends the claims that the scheduler wants, takes in
- * answers, and calls back the permits whose slot is due.
+ * answers, and calls back the permits whose slot is due.  scheduler/driver.c has the order of its
+ * steps.
  */
 #include "client/pass.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/integers.h"
 #include "client/close.h"
+#include "client/events.h"
 #include "client/settle.h"
 #include "client/try.h"
-#include "policy/rule_text.h"
 #include "scheduler/claims.h"
 #include "scheduler/driver.h"
-#include "scheduler/loss.h"
 #include "scheduler/permits.h"
 #include "scheduler/waiter.h"
 #include "shadow/shadow.h"
 
 #define PASSES_MAX 64   /* in one turn of the loop */
 #define CLAIMS_MAX 1024 /* under way at a time: each takes 10 KB */
-
-/* ---- a lost store or permit ------------------------------------------------------------------ */
-
-static void tell_fallback(takt_client *client, const takt_limit *limit)
-{
-    static const char *const what[] = {
-        [TAKT_ON_STORE_FAILURE_CLOSED] = "nothing starts",
-        [TAKT_ON_STORE_FAILURE_OPEN] = "everything starts at once",
-        [TAKT_ON_STORE_FAILURE_SHARE] = "this worker paces alone",
-    };
-    char text[TAKT_NAME_SIZE_MAX + 80];
-
-    snprintf(text, sizeof text, "limit \"%s\": %s until the store is back (on_store_failure: %s)",
-             limit->name, what[limit->on_store_failure],
-             takt_on_store_failure_name(limit->on_store_failure));
-    takt_client_tell(client, TAKT_EVENT_FALLBACK, 0, text, limit->name);
-}
-
-/* A limit has many keys, and one event for all of them. */
-static void tell_fallback_first(takt_client *client, const takt_limit *limit)
-{
-    if (takt_client_tells_first(client, limit, TAKT_TOLD_FALLBACK) &&
-        limit->mode == TAKT_MODE_ENFORCE)
-        tell_fallback(client, limit);
-}
-
-/* Of a nested queue's limits those that its waiters go by are named. */
-static void fell_back(void *owner, const takt_queue *queue)
-{
-    takt_on_store_failure mode = takt_loss_mode(queue);
-
-    if (queue->limit->on_store_failure == mode)
-        tell_fallback_first(owner, queue->limit);
-    for (int i = 0; queue->nest && i < queue->nest->count; i++)
-        if (queue->nest->inner[i].limit->on_store_failure == mode)
-            tell_fallback_first(owner, queue->nest->inner[i].limit);
-}
-
-static void permit_lost(void *owner, takt_permit *permit)
-{
-    takt_client *client = owner;
-    takt_event event = {TAKT_EVENT_PERMIT_LOST, TAKT_E_LEASE, takt_strerror(TAKT_E_LEASE), NULL,
-                        permit};
-
-    if (client->options.on_event)
-        client->options.on_event(client, &event, client->options.data);
-}
-
-/* ---- policies that differ -------------------------------------------------------------------- */
-
-static void describe_rules(const takt_numbers *numbers, char *text, size_t size)
-{
-    *text = '\0';
-    for (int i = 0; i < numbers->rule_count; i++) {
-        size_t used = strlen(text);
-        snprintf(text + used, size - used, "%s", i > 0 ? ", " : "");
-        takt_rule_describe(&numbers->rules[i], "", text, size);
-    }
-}
-
-/* The ledger uses other rules of the same revision than ours.  One event for all keys of a limit
- * reports it. */
-static void tell_difference(takt_client *client, const char *name, const takt_numbers *ours,
-                            const takt_numbers *held)
-{
-    char here[160], there[160], text[TAKT_NAME_SIZE_MAX + 600];
-
-    describe_rules(ours, here, sizeof here);
-    describe_rules(held, there, sizeof there);
-    snprintf(text, sizeof text,
-             "limit \"%s\": %s here, but %s in the store, which holds until ten seconds after the "
-             "last claim of the workers that use it; use the same rules everywhere, or increase "
-             "`revision` (now %lld) in the newer policy",
-             name, ours->rule_count > 0 ? here : "no rules",
-             held->rule_count > 0 ? there : "no rules", (long long)held->revision);
-    takt_client_tell(client, TAKT_EVENT_POLICY_DIFFERS, 0, text, name);
-}
 
 /* ---- claims ---------------------------------------------------------------------------------- */
 
@@ -135,7 +57,7 @@ static void answered(takt_store_call *call)
     takt_client_ask(client);
     takt_client_note(client, call->server, call->status);
     if (differing[0])
-        tell_difference(client, differing, &ours, &held);
+        takt_events_difference(client, differing, &ours, &held);
 }
 
 static takt_claiming *new_claiming(takt_client *client)
@@ -201,6 +123,16 @@ static void refuse_late(takt_client *client, takt_permit *permit)
     permit->slot_at_us = 0; /* nothing to settle */
     permit->uncharged = false;
     takt_waiter_release(&client->scheduler, permit);
+}
+
+static void fell_back(void *client, const takt_queue *queue)
+{
+    takt_events_fallback(client, queue);
+}
+
+static void permit_lost(void *client, takt_permit *permit)
+{
+    takt_events_permit_lost(client, permit);
 }
 
 static void hand_back(void *client, takt_queue *queue, const takt_run *unused)

@@ -200,8 +200,8 @@ static void on_ticket(takt_permit *permit, int status)
         takt_release(permit);
         free(ticket);
     }
-    if (takt_deal_fit(counter) !=
-        0) /* without tickets nothing would come: they state their waiters again */
+    /* without tickets no slot would come, so the programs state their waiters again */
+    if (takt_deal_fit(counter) != 0)
         send_away(counter, TAKT_E_NOMEM);
     takt_counter_tidy(counter);
 }

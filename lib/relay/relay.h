@@ -57,9 +57,9 @@ typedef struct takt_ticket_class {
 typedef struct takt_counter {
     takt_entry entry; /* by the limit's name, a NUL and KEY (message.h): its queue's name, too */
     takt_relays *relays;
-    takt_chain said; /* its limits as the programs say them last; one: the work is not nested */
+    takt_chain said;         /* the limits that the programs stated last; one: it is not nested */
     const char *tenant_name; /* "": none, or that of no name */
-    int32_t weight;          /* of the tenant, as the programs say it last; 0: none has said one */
+    int32_t weight;          /* of the tenant, as the programs stated it last; 0: none has */
     takt_link desks;         /* the next one to be served first */
     takt_ticket_class *classes;
     int class_count, class_room;
@@ -81,7 +81,7 @@ typedef struct takt_desk {
     takt_link at_counter;
     takt_link report; /* in one of the lists of takt_relays */
     takt_relay_class wants[TAKT_RELAY_CLASSES_MAX];
-    int64_t came[TAKT_RELAY_CLASSES_MAX]; /* of each of them the last statement with newcomers */
+    int64_t came[TAKT_RELAY_CLASSES_MAX]; /* for each: the last statement that had newcomers */
     int want_count;
     takt_presence *presence; /* while it has waiters */
     takt_unseen *unseen;
