@@ -82,6 +82,31 @@ struct takt_fleet_worker {
     int nodes[TAKT_FLEET_LEDGERS_MAX];
 };
 
+/* What a fleet tells its user; NULL: not wanted. */
+typedef struct takt_fleet_callbacks {
+    /* after a claim was decided */
+    void (*award)(takt_fleet *fleet, uint64_t worker, const takt_claim *claim,
+                  const takt_award *award);
+    /* after every call on the store, including claims. `data` of a SETTLE is the takt_run that is
+     * handed back, NULL of a charge. */
+    void (*call)(takt_fleet *fleet, uint64_t worker, const takt_store_call *call);
+    /* before a claim's answer is used; sent_us is by the worker's clock */
+    void (*heard)(takt_fleet *fleet, takt_fleet_worker *worker, int ledger, int node,
+                  const takt_award *award, int64_t sent_us);
+    /* slots that a worker gives back now */
+    void (*unused)(takt_fleet *fleet, takt_fleet_worker *worker, int ledger,
+                   const takt_run *unused);
+    /* a block or its end; before the worker uses it */
+    void (*told)(takt_fleet *fleet, takt_fleet_worker *worker, int ledger,
+                 const takt_standing *standing);
+    /* a granted permit's lease has ended */
+    void (*lost)(takt_fleet *fleet, takt_fleet_worker *worker, takt_permit *permit);
+    /* a claim got no answer from a node; before the worker uses that */
+    void (*failed)(takt_fleet *fleet, takt_fleet_worker *worker, int ledger, int node);
+    /* a worker hears that a node has no ledger any more */
+    void (*gone)(takt_fleet *fleet, takt_fleet_worker *worker, int node);
+} takt_fleet_callbacks;
+
 struct takt_fleet {
     int64_t now_us; /* virtual time */
     uint64_t random;
@@ -103,26 +128,7 @@ struct takt_fleet {
     /* counts and callbacks */
     int64_t claims, wakes;
     int64_t scripts; /* that claims are sent in, where those of a pass go together */
-    void (*on_award)(takt_fleet *fleet, uint64_t worker, const takt_claim *claim,
-                     const takt_award *award);
-    /* after every call on the store, including claims. `data` of a SETTLE is the takt_run that is
-     * handed back, NULL of a charge. */
-    void (*on_call)(takt_fleet *fleet, uint64_t worker, const takt_store_call *call);
-    /* before a claim's answer is used; sent_us is by the worker's clock */
-    void (*on_heard)(takt_fleet *fleet, takt_fleet_worker *worker, int ledger, int node,
-                     const takt_award *award, int64_t sent_us);
-    /* slots that a worker gives back now */
-    void (*on_unused)(takt_fleet *fleet, takt_fleet_worker *worker, int ledger,
-                      const takt_run *unused);
-    /* a block or its end; before the worker uses it */
-    void (*on_told)(takt_fleet *fleet, takt_fleet_worker *worker, int ledger,
-                    const takt_standing *standing);
-    /* a granted permit's lease has ended */
-    void (*on_lost)(takt_fleet *fleet, takt_fleet_worker *worker, takt_permit *permit);
-    /* a claim got no answer from a node; before the worker uses that */
-    void (*on_failed)(takt_fleet *fleet, takt_fleet_worker *worker, int ledger, int node);
-    /* a worker hears that a node has no ledger any more */
-    void (*on_gone)(takt_fleet *fleet, takt_fleet_worker *worker, int node);
+    takt_fleet_callbacks on;
     void *data;
 
     /* private */

@@ -197,8 +197,8 @@ static void tell_others(takt_fleet *fleet, const takt_sim_exchange *exchange,
                         const takt_award *award)
 {
     fleet->claims++;
-    if (fleet->on_award)
-        fleet->on_award(fleet, exchange->name, &exchange->claim, award);
+    if (fleet->on.award)
+        fleet->on.award(fleet, exchange->name, &exchange->claim, award);
     send_wakes(fleet, exchange, award);
     if (award->news)
         send_news(fleet, exchange->ledger, exchange->name);
@@ -252,8 +252,8 @@ static void run(takt_fleet *fleet, takt_sim_exchange *exchange)
         fleet->out_of_memory = true;
         return;
     }
-    if (fleet->on_call)
-        fleet->on_call(fleet, exchange->name, &call);
+    if (fleet->on.call)
+        fleet->on.call(fleet, exchange->name, &call);
     if (call.op == TAKT_OP_CLAIM)
         tell_others(fleet, exchange, &award);
     if (exchange->of_inner && takt_store_is_news(&call))

@@ -356,8 +356,8 @@ static int open_run(simulation_run *run)
     run->fleet.data = run;
     /* the way in which a store keeps the ledger does not matter here */
     run->fleet.ledgers[0].store.unwritten = true;
-    run->fleet.on_award = count_slots;
-    run->fleet.on_lost = permit_lost;
+    run->fleet.on.award = count_slots;
+    run->fleet.on.lost = permit_lost;
     run->fleet.delay_min_us = bulk->round_trip_us / 4;
     run->fleet.delay_max_us = bulk->round_trip_us - bulk->round_trip_us / 4;
     run->fleet.timeout_us =

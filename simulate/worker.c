@@ -39,8 +39,8 @@ static void look_around(takt_fleet_worker *worker, int node)
     takt_sim_read_map(worker);
     if (has_ledgers(fleet, node))
         return;
-    if (fleet->on_gone)
-        fleet->on_gone(fleet, worker, node);
+    if (fleet->on.gone)
+        fleet->on.gone(fleet, worker, node);
     takt_loss_end(&worker->scheduler,
                   takt_servers_get(&worker->scheduler.servers, takt_sim_server(fleet, node)));
 }
@@ -54,14 +54,14 @@ static void on_claimed(takt_store_call *call)
 
     takt_scheduler_set_server(&worker->scheduler, exchange->queue, call->server);
     if (call->status == 0) {
-        if (fleet->on_heard)
-            fleet->on_heard(fleet, worker, exchange->ledger, exchange->node, call->award,
+        if (fleet->on.heard)
+            fleet->on.heard(fleet, worker, exchange->ledger, exchange->node, call->award,
                             exchange->sent_us);
         takt_scheduler_award(&worker->scheduler, exchange->queue, call->award, exchange->sent_us,
                              now_us);
     } else {
-        if (fleet->on_failed)
-            fleet->on_failed(fleet, worker, exchange->ledger, exchange->node);
+        if (fleet->on.failed)
+            fleet->on.failed(fleet, worker, exchange->ledger, exchange->node);
         takt_scheduler_failed(&worker->scheduler, exchange->queue, call->status, now_us);
         look_around(worker, exchange->node);
     }
@@ -88,8 +88,8 @@ static void on_blocked(takt_store_call *call)
                 takt_max(queue->awarded.blocked_until_us, call->standing.blocked_until_us));
         }
     } else if (call->status == 0) {
-        if (fleet->on_told)
-            fleet->on_told(fleet, worker, exchange->ledger, &call->standing);
+        if (fleet->on.told)
+            fleet->on.told(fleet, worker, exchange->ledger, &call->standing);
         takt_registry_queue(&worker->scheduler, worker->limit, key);
         while ((queue = takt_registry_next(&worker->scheduler, worker->limit, key, queue)) != NULL)
             takt_scheduler_blocked(&worker->scheduler, queue, call->standing.blocked_until_us);
@@ -242,8 +242,8 @@ static void hand_back(void *owner, takt_queue *queue, const takt_run *unused)
     takt_fleet_worker *worker = owner;
     int ledger = takt_fleet_ledger_of(queue->key);
 
-    if (worker->fleet->on_unused)
-        worker->fleet->on_unused(worker->fleet, worker, ledger, unused);
+    if (worker->fleet->on.unused)
+        worker->fleet->on.unused(worker->fleet, worker, ledger, unused);
     for (int i = 0; queue->nest && i < queue->nest->count; i++) {
         const takt_inner *inner = &queue->nest->inner[i];
         takt_run part = takt_chain_part(&inner->limit->numbers, inner->units, *unused);
@@ -256,8 +256,8 @@ static void lost(void *owner, takt_permit *permit)
 {
     takt_fleet_worker *worker = owner;
 
-    if (worker->fleet->on_lost)
-        worker->fleet->on_lost(worker->fleet, worker, permit);
+    if (worker->fleet->on.lost)
+        worker->fleet->on.lost(worker->fleet, worker, permit);
 }
 
 static void call_back(void *owner, takt_permit *permit)

@@ -290,7 +290,7 @@ static void open_fleet(int workers, int64_t delay_us, uint64_t seed)
     fleet.timeout_us = SECOND_US;
     fleet.delay_min_us = delay_us / 4;
     fleet.delay_max_us = delay_us;
-    fleet.on_call = on_call;
+    fleet.on.call = on_call;
     job_count = 0;
     started_all = 0;
     pauses = seed;

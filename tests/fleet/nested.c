@@ -97,7 +97,7 @@ static void open_accounts(int workers, int count, int64_t rate, int64_t inner_ra
     fleet.timeout_us = SECOND_US;
     fleet.delay_min_us = delay_us / 4;
     fleet.delay_max_us = delay_us;
-    fleet.on_call = on_call;
+    fleet.on.call = on_call;
     account_count = count;
     accounts = calloc((size_t)count, sizeof *accounts);
     starts = calloc(STARTS_MAX, sizeof *starts);

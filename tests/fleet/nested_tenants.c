@@ -95,7 +95,7 @@ static void open_fleet(int workers, int64_t rate, int64_t inner_rate, bool both,
     fleet.timeout_us = SECOND_US;
     fleet.delay_min_us = delay_us / 4;
     fleet.delay_max_us = delay_us;
-    fleet.on_call = on_call;
+    fleet.on.call = on_call;
     for (int i = 0; i < workers; i++)
         fleet.workers[i].far_us = i * delay_us / 8;
     starts = calloc(STARTS_MAX, sizeof *starts);

@@ -167,7 +167,7 @@ static void run_one(uint64_t seed)
     fleet.timeout_us = SECOND_US;
     fleet.delay_min_us = 100;
     fleet.delay_max_us = 100 + draw(&random, 20000);
-    fleet.on_call = on_call;
+    fleet.on.call = on_call;
     slot_count = starts = 0;
     for (int i = 0; i < ACCOUNTS; i++) {
         accounts[i] = (account){.taken = 0};

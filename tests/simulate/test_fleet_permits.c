@@ -41,7 +41,7 @@ static void begin(void)
     lost_us = -1;
     cr_assert_eq(takt_fleet_open(&fleet, &limit, 2, NOW, 1), 0);
     fleet.delay_min_us = fleet.delay_max_us = WAY_US;
-    fleet.on_lost = lost;
+    fleet.on.lost = lost;
     for (int i = 0; i < 2; i++) {
         started_us[i] = -1;
         permits[i] = (takt_permit){.cost = 1, .priority = 5, .callback = started};
