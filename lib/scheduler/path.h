@@ -2,7 +2,7 @@
  * path.h: the queues that work waits in: one for its limits that enforce, and one for those in
  * shadow, which its shadow waiter comes to when the work starts.
  *
- * One claim decides about all limits of a mode (nest.h), so each mode has one queue.  Levels whose
+ * One claim decides about all limits of a mode (chain.h), so each mode has one queue.  Levels whose
  * keys are unlimited take no part.
  */
 #ifndef TAKT_SCHEDULER_PATH_H

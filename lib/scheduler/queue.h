@@ -39,7 +39,7 @@ enum {
     TAKT_HOLD_LOST /* its lease has ended or its client closes, and it is still to be released */
 };
 
-/* The waiters: queue.c. */
+/* The waiters: queue.c; queue_bound.c has which of them are counted. */
 typedef struct takt_waiters {
     takt_link lists[TAKT_PRIORITIES];
     int64_t count[TAKT_PRIORITIES];

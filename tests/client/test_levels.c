@@ -9,12 +9,11 @@
 #include <takt/takt.h>
 #include <uv.h>
 
+#include "client/stores.h"
 #include "scheduler/queue.h"
-#include "store/redis/server.h"
 
 #define LEVELS 3
 
-enum { MEMORY, REDIS };
 enum { RELEASED, CANCELLED, TOO_LATE, CLOSED, ENDS };
 
 static const char *const names[LEVELS] = {"job", "team", "vendor"};
@@ -23,8 +22,6 @@ static const char *const keys[LEVELS] = {"a", "red", "eu"};
 static uv_loop_t loop;
 static takt_policy *policy;
 static takt_client *worker, *other;
-static struct server server;
-static char url[300];
 static int callbacks, last_status;
 
 static void open_world(int kind)
@@ -44,14 +41,9 @@ static void open_world(int kind)
         "  - {name: scarce, rules: [{rate: 1/day, burst: 1}]}\n"
         "  - {name: last, rules: [{rate: 1/day, burst: 1}], within: vast}\n"
         "  - {name: vast, rules: [{rate: 1/day, burst: 100}]}\n";
-    takt_options options = {.store = url, .store_timeout_us = 60000000};
+    takt_options options = {.store = open_store(kind), .store_timeout_us = 60000000};
     takt_error error;
 
-    strcpy(url, "memory:levels");
-    if (kind == REDIS) {
-        server_start(&server, NULL);
-        snprintf(url, sizeof url, "unix:%s", server.socket);
-    }
     uv_loop_init(&loop);
     cr_assert_eq(takt_policy_parse(&policy, "test", text, strlen(text), &error), 0, "%s",
                  error.text);
@@ -67,8 +59,7 @@ static void close_world(int kind)
     cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0);
     cr_assert_eq(uv_loop_close(&loop), 0, "a handle was left open");
     takt_policy_free(policy);
-    if (kind == REDIS)
-        server_stop(&server);
+    close_store(kind);
 }
 
 static void note(takt_permit *permit, int status)

@@ -12,6 +12,7 @@
 #include "store/redis/cluster.h"
 
 #include "client/calls.h"
+#include "client/stores.h"
 
 #define JOBS 240
 #define MS   1000
@@ -37,11 +38,9 @@ static const char text[] = "limits:\n"
                            "      {rate: 5000/day, counts: input, burst: 5000},\n"
                            "      {rate: 800/day, counts: output, burst: 800}]}\n";
 
-enum { MEMORY, FOLDER, REDIS, CLUSTER, KINDS };
-static int kinds[] = {MEMORY, FOLDER, REDIS, CLUSTER};
-static struct server server;
+enum { CLUSTER = REDIS + 1, KINDS };
+static int kinds[] = {MEMORY, STORE_FILE, REDIS, CLUSTER};
 static struct cluster cluster;
-static char folder[] = "/tmp/takt-nest-XXXXXX";
 static takt_client *other;
 static seen slow[JOBS], fast[JOBS];
 
@@ -71,36 +70,22 @@ static void open_at(const char *url, const char *name_space)
 
 static void begin(int kind)
 {
-    char url[160] = "memory:nest";
-
-    if (kind == FOLDER) {
-        cr_assert_not_null(mkdtemp(folder));
-        snprintf(url, sizeof url, "file:%s/", folder);
-    }
-    if (kind == REDIS) {
-        server_start(&server, NULL);
-        strcpy(url, server.url);
-    }
     if (kind == CLUSTER) {
         cluster_start(&cluster, false, NULL);
-        strcpy(url, cluster.url);
+        open_at(cluster.url, "{nest}");
+    } else {
+        open_at(open_store(kind), NULL);
     }
-    open_at(url, kind == CLUSTER ? "{nest}" : NULL);
 }
 
 static void end(int kind)
 {
-    char command[64];
-
     takt_close(other, NULL, NULL);
     close_client();
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    if (kind == FOLDER)
-        cr_assert_eq(system(command), 0);
-    if (kind == REDIS)
-        server_stop(&server);
     if (kind == CLUSTER)
         cluster_stop(&cluster);
+    else
+        close_store(kind);
 }
 
 static void acquire_many(takt_client *of, seen *jobs, int count, const char *limit, const char *key,

@@ -11,19 +11,17 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "store/redis/server.h"
+#include "client/stores.h"
 
 #define CLIENTS 4   /* a new waiter is in no line yet, and claims at once */
 #define MOST    2   /* may wait */
 #define ROUNDS  400 /* without wake-ups each takes half a keepalive, and the test's time is over */
 
-enum { MEMORY, STORE_FILE, REDIS, NESTED };
+#define NESTED (REDIS + 1) /* added to a kind of store: the limits are nested */
 
 static uv_loop_t loop;
 static takt_policy *policy;
 static takt_client *clients[CLIENTS];
-static struct server server;
-static char folder[] = "/tmp/takt-overflow-XXXXXX", url[300];
 static bool nested;
 static int statuses[ROUNDS + MOST + 1], told;
 static takt_permit permits[ROUNDS + MOST + 1];
@@ -74,19 +72,10 @@ static void open_world(int kind)
                                "    rules: [{rate: 1000/s, burst: 1000}]\n"
                                "    max_waiting: 3\n"
                                "    within: all\n";
+    const char *url = open_store(kind % NESTED);
     takt_error error;
 
     nested = kind >= NESTED;
-    kind %= NESTED;
-    if (kind == REDIS) {
-        server_start(&server, NULL);
-        snprintf(url, sizeof url, "unix:%s", server.socket);
-    } else if (kind == STORE_FILE) {
-        cr_assert_not_null(mkdtemp(folder));
-        snprintf(url, sizeof url, "file:%s/ledgers.mdb", folder);
-    } else {
-        strcpy(url, "memory:overflow");
-    }
     uv_loop_init(&loop);
     cr_assert_eq(takt_policy_parse(&policy, "test", text, strlen(text), &error), 0, "%s",
                  error.text);
@@ -103,11 +92,7 @@ static void close_world(int kind)
     cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0);
     cr_assert_eq(uv_loop_close(&loop), 0, "a handle was left open");
     takt_policy_free(policy);
-    kind %= NESTED;
-    if (kind == REDIS)
-        server_stop(&server);
-    if (kind == STORE_FILE && fork() == 0)
-        execlp("rm", "rm", "-r", folder, (char *)NULL);
+    close_store(kind % NESTED);
 }
 
 static void note(takt_permit *permit, int status)

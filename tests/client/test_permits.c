@@ -11,13 +11,11 @@
 #include <uv.h>
 
 #include "client/client.h"
-#include "store/redis/server.h"
+#include "client/stores.h"
 
 #define CLIENTS 3
 #define HANDOVERS                                                                                  \
     100 /* without wake-ups each would take a keepalive, and the test's time be over */
-
-enum { MEMORY, STORE_FILE, REDIS };
 
 typedef struct job {
     takt_permit permit;
@@ -36,8 +34,6 @@ typedef struct actor {
 static uv_loop_t loop;
 static takt_policy *policy;
 static actor actors[CLIENTS];
-static struct server server;
-static char folder[] = "/tmp/takt-permits-XXXXXX", url[300];
 static int kind, waiting, held, max_held, granted, lost;
 static int64_t highest_fence;
 
@@ -72,18 +68,10 @@ static void on_event(takt_client *client, const takt_event *event, void *data)
 
 static void open_world(int of_kind)
 {
+    const char *url = open_store(of_kind);
     takt_error error;
 
     kind = of_kind;
-    if (kind == REDIS) {
-        server_start(&server, NULL);
-        snprintf(url, sizeof url, "unix:%s", server.socket);
-    } else if (kind == STORE_FILE) {
-        cr_assert_not_null(mkdtemp(folder));
-        snprintf(url, sizeof url, "file:%s/ledgers.mdb", folder);
-    } else {
-        strcpy(url, "memory:permits");
-    }
     uv_loop_init(&loop);
     open_policy();
     for (int i = 0; i < CLIENTS; i++) {
@@ -106,10 +94,7 @@ static void close_world(void)
     cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0);
     cr_assert_eq(uv_loop_close(&loop), 0, "a handle was left open");
     takt_policy_free(policy);
-    if (kind == REDIS)
-        server_stop(&server);
-    if (kind == STORE_FILE && fork() == 0)
-        execlp("rm", "rm", "-r", folder, (char *)NULL);
+    close_store(kind);
 }
 
 static void ask(actor *self, const char *limit);

@@ -8,15 +8,8 @@
 #include <takt/takt.h>
 #include <uv.h>
 
+#include "client/noted.h"
 #include "store/redis/server.h"
-
-typedef struct seen {
-    takt_permit permit;
-    takt_call call;
-    int calls, status;
-    bool stood;
-    takt_standing standing;
-} seen;
 
 static uv_loop_t loop;
 static uv_timer_t alive; /* shadow waiters keep no loop alive: it is the test that waits for them */
@@ -114,25 +107,6 @@ static void open_server(void)
     server_start(&server, NULL);
     on_server = true;
     open_on(server.url);
-}
-
-static void note(takt_permit *permit, int status)
-{
-    seen *job = permit->data;
-
-    job->calls++;
-    job->status = status;
-}
-
-static void note_call(takt_call *call, int status, const takt_standing *standing)
-{
-    seen *job = call->data;
-
-    job->calls++;
-    job->status = status;
-    job->stood = standing != NULL;
-    if (standing)
-        job->standing = *standing;
 }
 
 static void acquire_cost(seen *job, const char *limit, int32_t cost)

@@ -8,9 +8,9 @@
 
 #include "client/client.h"
 #include "scheduler/queue.h"
-#include "store/redis/server.h"
 
 #include "client/calls.h"
+#include "client/stores.h"
 
 #define JOBS 100
 #define MS   1000
@@ -48,17 +48,15 @@ static const char *const texts[] = {
     LIMITS(S, S, S, E, S, S, E), /* mail and send are in shadow, and the vendor enforces */
 };
 enum { AT_FIRST, GATE_ENFORCES, BOTH_IN_SHADOW, INNER_ENFORCE, OTHERS_ENFORCE, POLICIES };
-enum { MEMORY, REDIS, KINDS };
 static int kinds[] = {MEMORY, REDIS};
 static takt_policy *policies[POLICIES];
-static struct server server;
 static uv_timer_t alive; /* shadow waiters keep no loop alive: it is the test that waits for them */
 static seen jobs[JOBS];
 
 #define EACH_STORE(test)                                                                           \
     ParameterizedTestParameters(shadow_levels, test)                                               \
     {                                                                                              \
-        return cr_make_param_array(int, kinds, KINDS);                                             \
+        return cr_make_param_array(int, kinds, 2);                                                 \
     }                                                                                              \
     ParameterizedTest(const int *kind, shadow_levels, test, .timeout = 60)
 
@@ -72,9 +70,7 @@ static void begin(int kind)
     takt_options options = {.store_timeout_us = 20000 * MS, .on_event = note_event};
     takt_error error = {0};
 
-    if (kind == REDIS)
-        server_start(&server, NULL);
-    options.store = kind == MEMORY ? "memory:" : server.url;
+    options.store = open_store(kind);
     cr_assert_eq(uv_loop_init(&loop), 0);
     uv_timer_init(&loop, &alive);
     uv_timer_start(&alive, never, 3600 * 1000, 0);
@@ -91,8 +87,7 @@ static void end(int kind)
     close_client();
     for (int i = 0; i < POLICIES; i++)
         takt_policy_free(policies[i]);
-    if (kind == REDIS)
-        server_stop(&server);
+    close_store(kind);
 }
 
 static void acquire_many(seen *of, int count, const char *limit, int64_t max_wait_us)

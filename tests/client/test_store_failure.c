@@ -8,6 +8,7 @@
 #include <takt/takt.h>
 #include <uv.h>
 
+#include "client/noted.h"
 #include "store/redis/server.h"
 
 static uv_loop_t loop;
@@ -75,33 +76,6 @@ static void tear_down(void)
 }
 
 TestSuite(store_failure, .init = set_up, .fini = tear_down);
-
-typedef struct seen {
-    takt_permit permit;
-    takt_call call;
-    int calls, status;
-    bool stood;
-    takt_standing standing;
-} seen;
-
-static void note(takt_permit *permit, int status)
-{
-    seen *job = permit->data;
-
-    job->calls++;
-    job->status = status;
-}
-
-static void note_call(takt_call *call, int status, const takt_standing *standing)
-{
-    seen *job = call->data;
-
-    job->calls++;
-    job->status = status;
-    job->stood = standing != NULL;
-    if (standing)
-        job->standing = *standing;
-}
 
 static void acquire_key(seen *job, const char *limit, const char *key)
 {
