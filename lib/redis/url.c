@@ -276,54 +276,50 @@ static int read_replica_timeout(takt_redis_url *url, part value, takt_error *err
     return 0;
 }
 
-static int read_option(takt_redis_url *url, part name, part value, takt_error *error)
+/* An option whose value is kept as it is.  False: it is none, or not one of this URL. */
+static bool read_kept(takt_redis_url *url, part name, part value, takt_error *error, int *code)
 {
+    bool tls = url->transport == TAKT_REDIS_TLS, sentinels = url->primary[0] != '\0';
     const struct {
         const char *name;
-        takt_redis_transport transport;
+        bool allowed;
         char *text;
         size_t size;
     } texts[] = {
-        {"ca", TAKT_REDIS_TLS, url->ca, sizeof url->ca},
-        {"cert", TAKT_REDIS_TLS, url->cert, sizeof url->cert},
-        {"key", TAKT_REDIS_TLS, url->key, sizeof url->key},
-        {"user", TAKT_REDIS_UNIX, url->user, sizeof url->user},
+        {"ca", tls, url->ca, sizeof url->ca},
+        {"cert", tls, url->cert, sizeof url->cert},
+        {"key", tls, url->key, sizeof url->key},
+        {"user", url->transport == TAKT_REDIS_UNIX, url->user, sizeof url->user},
+        {"sentinel_user", sentinels, url->sentinel_user, sizeof url->sentinel_user},
+        {"sentinel_password_file", sentinels, url->sentinel_password_file,
+         sizeof url->sentinel_password_file},
+        {"password_file", true, url->password_file, sizeof url->password_file},
     };
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        if (is(name, texts[i].name) && url->transport == texts[i].transport)
-            return read_text(value, texts[i].text, texts[i].size, texts[i].name, error);
-    if (is(name, "sentinel_user") && url->primary[0] != '\0')
-        return read_text(value, url->sentinel_user, sizeof url->sentinel_user, "sentinel_user",
-                         error);
-    if (is(name, "sentinel_password_file") && url->primary[0] != '\0')
-        return read_text(value, url->sentinel_password_file, sizeof url->sentinel_password_file,
-                         "sentinel_password_file", error);
-    if (is(name, "password_file"))
-        return read_text(value, url->password_file, sizeof url->password_file, "password_file",
-                         error);
-    if (is(name, "scripts") && is(value, "preloaded")) {
+        if (is(name, texts[i].name) && texts[i].allowed) {
+            *code = read_text(value, texts[i].text, texts[i].size, texts[i].name, error);
+            return true;
+        }
+    return false;
+}
+
+/* An option with a single possible value. */
+static bool read_switch(takt_redis_url *url, part name, part value)
+{
+    if (is(name, "scripts") && is(value, "preloaded"))
         url->preloaded = true;
-        return 0;
-    }
-    if (is(name, "cluster") && is(value, "no") && url->primary[0] == '\0') {
+    else if (is(name, "cluster") && is(value, "no") && url->primary[0] == '\0')
         url->cluster = false;
-        return 0;
-    }
-    if (is(name, "hints") && is(value, "off")) {
+    else if (is(name, "hints") && is(value, "off"))
         url->hints = false;
-        return 0;
-    }
-    if (is(name, "replicas")) {
-        url->replicas = read_number(value, REPLICAS_MAX);
-        return url->replicas > 0 ? 0 : bad(error, "replicas= takes a number from 1 to 99");
-    }
-    if (is(name, "replica_timeout"))
-        return read_replica_timeout(url, value, error);
-    if (is(name, "db") && url->transport == TAKT_REDIS_UNIX) {
-        url->db = read_number(value, DB_MAX);
-        return url->db >= 0 ? 0 : bad(error, "db= takes the number of a database");
-    }
+    else
+        return false;
+    return true;
+}
+
+static int refuse_option(const takt_redis_url *url, takt_error *error)
+{
     return bad(
         error,
         url->primary[0] != '\0'
@@ -340,6 +336,27 @@ static int read_option(takt_redis_url *url, part name, part value, takt_error *e
             : "the options of redis:// are password_file=, scripts=preloaded, "
               "hints=off, replicas=, replica_timeout= and cluster=no (those of TLS belong to "
               "rediss://); " HOW_TO_ENCODE);
+}
+
+static int read_option(takt_redis_url *url, part name, part value, takt_error *error)
+{
+    int code;
+
+    if (read_kept(url, name, value, error, &code))
+        return code;
+    if (read_switch(url, name, value))
+        return 0;
+    if (is(name, "replicas")) {
+        url->replicas = read_number(value, REPLICAS_MAX);
+        return url->replicas > 0 ? 0 : bad(error, "replicas= takes a number from 1 to 99");
+    }
+    if (is(name, "replica_timeout"))
+        return read_replica_timeout(url, value, error);
+    if (is(name, "db") && url->transport == TAKT_REDIS_UNIX) {
+        url->db = read_number(value, DB_MAX);
+        return url->db >= 0 ? 0 : bad(error, "db= takes the number of a database");
+    }
+    return refuse_option(url, error);
 }
 
 static int read_options(takt_redis_url *url, part from, takt_error *error)
