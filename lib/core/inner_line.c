@@ -77,12 +77,9 @@ int64_t takt_inner_free(const takt_ledger *inner)
 /* Whether others are in turn in that line. */
 static bool is_contested(const takt_ledger *inner, int at)
 {
-    for (int i = 0; i < inner->line_count; i++) {
-        const takt_place *place = &inner->line[i];
-        if (i != at && !place->aside &&
-            !(place->behind && place->priority == inner->line[at].priority))
+    for (int i = 0; i < inner->line_count; i++)
+        if (i != at && !inner->line[i].aside)
             return true;
-    }
     return false;
 }
 
@@ -195,7 +192,23 @@ void takt_inner_served(takt_ledger *ledger, const takt_place *place, const takt_
     }
 }
 
-int64_t takt_inner_turn_from(const takt_ledger *ledger, int64_t now_us, const takt_place *place)
+/* Whether the place is alone in the outermost line, too, so that nobody plans around its slots. By
+ * a longer lookahead of the inner limit its claims would come too late. */
+static bool is_alone(const takt_ledger *ledger, const takt_ledger *inner)
+{
+    return ledger->line_count == 1 &&
+           inner->numbers->lookahead_us == ledger->numbers->lookahead_us;
+}
+
+/* Whether a turn in the outermost line gives less than one in the inner line. */
+static bool is_shorter(const takt_view *outer, const takt_ledger *inner, const takt_view *v)
+{
+    return takt_unit_map_is_plain(inner->units) &&
+           outer->share.of[TAKT_UNIT_TOKENS] < v->share.of[TAKT_UNIT_TOKENS];
+}
+
+int64_t takt_inner_turn_from(const takt_ledger *ledger, int64_t now_us, const takt_place *place,
+                             const takt_view *outer)
 {
     int64_t from_us = now_us;
 
@@ -203,9 +216,12 @@ int64_t takt_inner_turn_from(const takt_ledger *ledger, int64_t now_us, const ta
         const takt_ledger *inner = ledger->inner[i];
         int at = takt_inner_index(inner, place);
         takt_view v;
-        if (at < 0 || inner->line[at].aside || !is_contested(inner, at))
+        if (at < 0 || inner->line[at].aside ||
+            !(is_contested(inner, at) || (outer && is_alone(ledger, inner))))
             continue;
         v = takt_view_of(inner, now_us, at, true);
+        if (outer && is_shorter(outer, inner, &v))
+            continue;
         from_us = takt_max(from_us,
                            takt_view_turn_from(inner, now_us, &inner->line[at], &v, false, false));
     }

@@ -221,7 +221,8 @@ typedef struct takt_tenant {
     takt_amounts wanting;
     takt_amounts need; /* of the first of its places */
     int64_t places;
-    int64_t processes; /* the weights of these */
+    int64_t in_turn;   /* these, and those that the claim passes over (takt_place.behind) */
+    int64_t processes; /* the weights of those in turn */
     int64_t all;       /* its places, with those that are aside */
 } takt_tenant;
 

@@ -47,15 +47,20 @@ static void count_none(const takt_ledger *ledger)
     for (int i = 0; i < ledger->tenant_count; i++) {
         takt_tenant *tenant = &ledger->tenants[i];
         tenant->wanting = tenant->need = (takt_amounts){{0}};
-        tenant->places = tenant->processes = tenant->all = 0;
+        tenant->places = tenant->in_turn = tenant->processes = tenant->all = 0;
     }
 }
 
-/* In the order of the line. */
+/* In the order of the line.  A place that the claim passes over has its share: all turns of a line
+ * are of one size, or those that plan for the turns before theirs would be wrong. */
 static void count_place(takt_tenant *tenant, const takt_place *place)
 {
     tenant->all++;
-    if (place->aside || place->behind)
+    if (place->aside)
+        return;
+    tenant->in_turn++;
+    tenant->processes += place->weight;
+    if (place->behind)
         return;
     for (int unit = 0; unit < TAKT_UNITS; unit++) {
         tenant->wanting.of[unit] += takt_line_wanted(place, unit);
@@ -63,7 +68,6 @@ static void count_place(takt_tenant *tenant, const takt_place *place)
             tenant->need.of[unit] = takt_line_need(place, unit);
     }
     tenant->places++;
-    tenant->processes += place->weight;
 }
 
 void takt_tenants_count(const takt_ledger *ledger)
@@ -435,7 +439,7 @@ static int64_t left_to_others(const takt_ledger *ledger, int index, int unit, in
 /* What each process behind a tenant's places may take in one turn. */
 static int64_t share_of(const takt_tenant *tenant, int64_t total, int64_t weights)
 {
-    int64_t processes = tenant->places > 1 ? takt_max(tenant->processes, 1) : 1;
+    int64_t processes = tenant->in_turn > 1 ? takt_max(tenant->processes, 1) : 1;
 
     return takt_max(turn_of(tenant, total, weights) / processes, 1);
 }
@@ -450,7 +454,7 @@ static takt_tenant_turn turn_among(const takt_ledger *ledger, int at, const takt
     int64_t weights = rivals_of(of, mine->priority, -1).weights;
     int64_t before = 0, shares = 0, need = 0, tag = 0, ahead;
     takt_tenant_turn turn = {.share = share_of(mine, total, weights),
-                             .shares = mine->places > 1 ? takt_line_shares(me) : 1};
+                             .shares = mine->in_turn > 1 ? takt_line_shares(me) : 1};
 
     for (int i = 0; i < at; i++) {
         const takt_place *place = &ledger->line[i];

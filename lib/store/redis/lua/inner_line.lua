@@ -167,12 +167,20 @@ if ledger.inner then
         -- Whether others are in turn in the line of the level in place.
         is_contested = function(level, priority)
             for place in tenants.each(level.own) do
-                if place ~= level.own[priority] and not place.aside
-                    and not (place.behind and place.priority == priority) then
+                if place ~= level.own[priority] and not place.aside then
                     return true
                 end
             end
             return false
+        end,
+
+        -- Whether the caller has one place in the line of the level in place, and no other worker has any.
+        is_alone = function(own)
+            local count = 0
+            for _ in tenants.each(own) do
+                count = count + 1
+            end
+            return count == 1
         end,
 
         -- takt_inner_turn_of: returns a function that tells how many waiters of a want have slots in this turn, one
@@ -284,12 +292,17 @@ if ledger.inner then
             end)
         end,
 
-        turn_from = function(claim, priority)
-            local at = ledger.now
+        -- takt_inner_turn_from. `share`: the place's in the outermost line; nil: it does not stand there.
+        turn_from = function(claim, priority, share)
+            local at, lookahead, alone = ledger.now, limit.lookahead, share and inner.is_alone(claim.own)
             inner.each(function(level)
                 local place = level.own and level.own[priority]
-                if place and not place.aside and inner.is_contested(level, priority) then
-                    local seen, own, from = inner.look(level, claim, priority, true), claim.own, claim.from
+                if not place or place.aside
+                    or not (inner.is_contested(level, priority) or alone and limit.lookahead == lookahead) then
+                    return
+                end
+                local seen, own, from = inner.look(level, claim, priority, true), claim.own, claim.from
+                if level.map or not share or share >= seen.share then
                     claim.own, claim.from = level.own, math.max(ledger.now, ledger.blocked)
                     at = math.max(at, claim.turn_from(place, seen.share, seen.ahead, seen.shares, seen.others))
                     claim.own, claim.from = own, from

@@ -159,7 +159,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         add = function(priority, name, since)
             local list = tenants.list
             list[#list + 1] = { name = name, priority = priority, weight = 1, tag = 0, since = since, index = #list + 1,
-                wanting = 0, asking = 0, places = 0, processes = 0, all = 0 }
+                wanting = 0, asking = 0, places = 0, in_turn = 0, processes = 0, all = 0 }
             return list[#list]
         end,
 
@@ -186,7 +186,8 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             local further = limit.count_more()
             field = field or 'tenant'
             for _, one in ipairs(list or tenants.list) do
-                one.wanting, one.asking, one.places, one.processes, one.all, one.head = 0, 0, 0, 0, 0, nil
+                one.wanting, one.asking, one.places, one.all, one.head = 0, 0, 0, 0, nil
+                one.in_turn, one.processes = 0, 0
                 for unit = 1, further do
                     one[unit] = 0
                 end
@@ -196,13 +197,16 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 if one then
                     one.all = one.all + 1
                 end
+                if one and not place.aside then -- each has its share, also one that the claim passes over
+                    one.in_turn, one.processes = one.in_turn + 1, one.processes + place.weight
+                end
                 if one and not place.aside and not place.behind then
+                    one.places = one.places + 1
                     one.wanting = one.wanting + place.wanting
                     one.asking = one.asking + place.waiting - place.held_back
                     for unit = 1, further do
                         one[unit] = one[unit] + wanted_by(place, unit)
                     end
-                    one.places, one.processes = one.places + 1, one.processes + place.weight
                     one.head = one.head and one.head.turn < place.turn and one.head or place
                 end
             end
@@ -497,7 +501,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         end,
 
         share = function(one, total, weights)
-            local processes = one.places > 1 and math.max(one.processes, 1) or 1
+            local processes = one.in_turn > 1 and math.max(one.processes, 1) or 1
             return math.max(math.floor(tenants.turn_of(one, total, weights) / processes), 1)
         end,
 
@@ -518,7 +522,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             if plan and head then
                 tag = mine.tag + math.floor(math.min(ahead, TAKT_SETTLED_MAX) * TAKT_TENANT_STEP / mine.weight)
             end
-            return share, mine.places > 1 and shares_of(place) or 1,
+            return share, mine.in_turn > 1 and shares_of(place) or 1,
                 tenants.left_to_others(mine, asked, total, weights, tag, list) + ahead,
                 head and need + before - 1 or 0
         end,
@@ -636,9 +640,11 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 for i = mine and (ledger.inner.name and 2 or 1) or NEVER, #ledger.inner.levels do
                     local within = ledger.inner.levels[i].tenants
                     for _, place in ipairs(within and within.places or {}) do
-                        local theirs = place.priority == priority and found[place.worker .. ',' .. priority]
-                        place.behind = theirs and not theirs.aside and tenants.is_behind(mine, theirs, asked, total)
-                            or place.behind
+                        local theirs = found[place.worker .. ',' .. priority]
+                        if place.priority == priority then
+                            place.behind = theirs and not theirs.aside
+                                and tenants.is_behind(mine, theirs, asked, total)
+                        end
                     end
                 end
             end
