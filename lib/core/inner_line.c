@@ -196,8 +196,7 @@ void takt_inner_served(takt_ledger *ledger, const takt_place *place, const takt_
  * a longer lookahead of the inner limit its claims would come too late. */
 static bool is_alone(const takt_ledger *ledger, const takt_ledger *inner)
 {
-    return ledger->line_count == 1 &&
-           inner->numbers->lookahead_us == ledger->numbers->lookahead_us;
+    return ledger->line_count == 1 && inner->numbers->lookahead_us == ledger->numbers->lookahead_us;
 }
 
 /* Whether a turn in the outermost line gives less than one in the inner line. */

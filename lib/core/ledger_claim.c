@@ -497,8 +497,9 @@ static void plan_all(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
                                   : takt_view_room_at(ledger, now_us, place, &v,
                                                       takt_line_is_weighed(ledger, place));
         if (ledger->inner_count > 0 && !place->lacking)
-            again_us = takt_max(again_us, takt_max(put_off_until(ledger, now_us, place),
-                                                   takt_inner_turn_from(ledger, now_us, place, &v)));
+            again_us =
+                takt_max(again_us, takt_max(put_off_until(ledger, now_us, place),
+                                            takt_inner_turn_from(ledger, now_us, place, &v)));
         place->again_at_us = takt_min(again_us, keepalive_us);
         if (ledger->inner_count > 0)
             takt_inner_plan(ledger, now_us, place, place->again_at_us);

@@ -47,7 +47,8 @@ static void count_none(const takt_ledger *ledger)
     for (int i = 0; i < ledger->tenant_count; i++) {
         takt_tenant *tenant = &ledger->tenants[i];
         tenant->wanting = tenant->need = (takt_amounts){{0}};
-        tenant->places = tenant->in_turn = tenant->processes = tenant->all = 0;
+        tenant->places = tenant->in_turn = tenant->away = 0;
+        tenant->processes = tenant->all = 0;
     }
 }
 
@@ -60,6 +61,7 @@ static void count_place(takt_tenant *tenant, const takt_place *place)
         return;
     tenant->in_turn++;
     tenant->processes += place->weight;
+    tenant->away += place->behind && place->away;
     if (place->behind)
         return;
     for (int unit = 0; unit < TAKT_UNITS; unit++) {
@@ -322,7 +324,8 @@ void takt_tenants_correct(takt_ledger *ledger, int64_t now_us, const char *name,
 /* ---- forgetting ------------------------------------------------------------------------------ */
 
 /* The lowest tag of each priority becomes 0. A tenant whose places are all aside, or passed over,
- * saves nothing: the order of an inner line draws near to that of the outermost one. */
+ * saves nothing: the order of an inner line draws near to that of the outermost one.  A parked
+ * tenant is not in the outermost order, and would never come to its turn so. */
 static void lower(takt_ledger *ledger)
 {
     int64_t lowest[TAKT_PRIORITIES];
@@ -331,7 +334,7 @@ static void lower(takt_ledger *ledger)
         lowest[priority] = INT64_MAX;
     for (int i = 0; i < ledger->tenant_count; i++) {
         const takt_tenant *tenant = &ledger->tenants[i];
-        if (tenant->places > 0)
+        if (tenant->places > 0 || tenant->away > 0)
             lowest[tenant->priority] = takt_min(lowest[tenant->priority], tenant->tag);
     }
     for (int i = 0; i < ledger->tenant_count; i++) {
@@ -624,8 +627,22 @@ static bool is_behind(const takt_ledger *outer, int me, int at, int64_t total)
                         weights);
 }
 
-/* The same of the places of an inner line that have the priority of `me`. */
-static void pass_over(const takt_ledger *outer, int me, takt_ledger *inner, int64_t total)
+/* The same of a place of a line between that is parked, and so not in the outermost line: would its
+ * tenant go before that of `me`?  A tenant that is not there comes as the last one, with tag 0. */
+static bool would_be_behind(const takt_ledger *outer, int me, const takt_ledger *inner, int at)
+{
+    const takt_tenant *mine = tenant_of(outer, me);
+    int index = find(outer, mine->priority, tenant_of(inner, at)->name);
+    int64_t tag = index < outer->tenant_count ? outer->tenants[index].tag : 0;
+
+    return index != outer->line[me].tenant - 1 &&
+           (tag > mine->tag || (tag == mine->tag && index > outer->line[me].tenant - 1));
+}
+
+/* The same of the places of an inner line that have the priority of `me`.  `between`: it has the
+ * tenants of the outermost one. */
+static void pass_over(const takt_ledger *outer, int me, takt_ledger *inner, bool between,
+                      int64_t total)
 {
     const takt_place *mine = &outer->line[me];
 
@@ -635,7 +652,9 @@ static void pass_over(const takt_ledger *outer, int me, takt_ledger *inner, int6
         if (place->priority != mine->priority || place->worker == mine->worker)
             continue;
         at = takt_line_find(outer, place->worker, place->priority);
-        place->behind = at >= 0 && !outer->line[at].aside && is_behind(outer, me, at, total);
+        place->away = at < 0;
+        place->behind = at >= 0 ? !outer->line[at].aside && is_behind(outer, me, at, total)
+                                : between && would_be_behind(outer, me, inner, i);
     }
 }
 
@@ -653,7 +672,7 @@ void takt_tenants_pass_over(const takt_ledger *outer, int64_t now_us, uint64_t w
         takt_tenants_look_inside(outer, me);
         for (int i = outer->within_turns ? 1 : 0; i < outer->inner_count; i++)
             if (outer->inner[i]->tenant_count > 0)
-                pass_over(outer, me, outer->inner[i], total);
+                pass_over(outer, me, outer->inner[i], i > 0, total);
     }
 }
 

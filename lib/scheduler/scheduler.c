@@ -213,6 +213,15 @@ static int64_t park_for(const takt_award *award)
     return award->refused > 0 ? TAKT_KEEPALIVE_US : TAKT_PARKED_MAX_US;
 }
 
+static int64_t count_slots(const takt_award *award)
+{
+    int64_t count = 0;
+
+    for (int i = 0; i < award->run_count; i++)
+        count += award->runs[i].count;
+    return count;
+}
+
 void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
                           int64_t sent_us, int64_t received_us)
 {
@@ -250,10 +259,10 @@ void takt_scheduler_award(takt_scheduler *scheduler, takt_queue *queue, const ta
     if (award->run_count > 0) {
         takt_order_served(scheduler, queue);
         queue->claims.in_vain = false;
-        queue->awarded.by_one = award->run_count == 1 && award->runs[0].count == 1;
+        queue->awarded.turn = count_slots(award);
     }
     if (takt_queue_is_covered(queue) || takt_queue_has_permits(queue))
-        queue->awarded.by_one = false;
+        queue->awarded.turn = 0;
     queue->awarded.blocked_until_us = award->blocked_until_us;
     queue->awarded.waiting = award->waiting;
     queue->awarded.crowded = award->crowded;

@@ -159,7 +159,8 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         add = function(priority, name, since)
             local list = tenants.list
             list[#list + 1] = { name = name, priority = priority, weight = 1, tag = 0, since = since, index = #list + 1,
-                wanting = 0, asking = 0, places = 0, in_turn = 0, processes = 0, all = 0 }
+                wanting = 0, asking = 0, places = 0, in_turn = 0, away = 0, processes = 0,
+                all = 0 }
             return list[#list]
         end,
 
@@ -187,7 +188,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             field = field or 'tenant'
             for _, one in ipairs(list or tenants.list) do
                 one.wanting, one.asking, one.places, one.all, one.head = 0, 0, 0, 0, nil
-                one.in_turn, one.processes = 0, 0
+                one.in_turn, one.away, one.processes = 0, 0, 0
                 for unit = 1, further do
                     one[unit] = 0
                 end
@@ -199,6 +200,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 end
                 if one and not place.aside then -- each has its share, also one that the claim passes over
                     one.in_turn, one.processes = one.in_turn + 1, one.processes + place.weight
+                    one.away = one.away + (place.behind and place.away and 1 or 0)
                 end
                 if one and not place.aside and not place.behind then
                     one.places = one.places + 1
@@ -410,7 +412,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             local lowest, kept = {}, {}
             tenants.count(own)
             for _, one in ipairs(tenants.list) do
-                if one.places > 0 then
+                if one.places > 0 or one.away > 0 then
                     lowest[one.priority] = math.min(lowest[one.priority] or NEVER, one.tag)
                 end
             end
@@ -621,6 +623,13 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 tenants.rivals(mine.priority, nil, within))
         end,
 
+        -- would_be_behind() of core/tenants.c.
+        would_be_behind = function(mine, theirs)
+            local one, other = mine.tenant, tenants.find(theirs.priority, theirs.tenant.name)
+            local tag, index = other and other.tag or 0, other and other.index or #tenants.list + 1
+            return one ~= other and (tag > one.tag or tag == one.tag and index > one.index)
+        end,
+
         -- takt_tenants_pass_over: the places of the inner lines that the claim does not wait for are `behind`.
         pass_over = function(own)
             local room, rooms = limit.room(math.max(ledger.now, ledger.blocked), ledger.now + limit.lookahead)
@@ -641,9 +650,11 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                     local within = ledger.inner.levels[i].tenants
                     for _, place in ipairs(within and within.places or {}) do
                         local theirs = found[place.worker .. ',' .. priority]
-                        if place.priority == priority then
-                            place.behind = theirs and not theirs.aside
-                                and tenants.is_behind(mine, theirs, asked, total)
+                        if place.priority == priority and theirs then
+                            place.away = false
+                            place.behind = not theirs.aside and tenants.is_behind(mine, theirs, asked, total)
+                        elseif place.priority == priority then
+                            place.away, place.behind = true, i > 1 and tenants.would_be_behind(mine, place)
                         end
                     end
                 end
