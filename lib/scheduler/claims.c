@@ -13,9 +13,7 @@
 #include "scheduler/turns.h"
 #include "scheduler/waiter.h"
 
-#define SLOTS_ENOUGH 8 /* in a lookahead: first_slot_after */
-#define TURNS_SHORT  8 /* as many short turns have no more than a lookahead has */
-#define CALL_MAX     8 /* claims of a call (TAKT_BATCH_MAX of store/store.h) */
+#define TURNS_ENOUGH 8 /* in a lookahead: first_slot_after */
 
 /* ---- reasons to claim ------------------------------------------------------------------------ */
 
@@ -132,7 +130,7 @@ static bool has_equal_turns(const takt_queue *queue)
  * How long after the time of its claim the first slot of a queue's short turn is due, at least: its
  * last slot is due a whole lookahead after that time.  0: that is not known.  If the claim is in
  * vain, others of the fleet have to use the slots in the rest of that time.  So the rules must give
- * enough slots that some of them come, and no level between must hold these up.
+ * enough turns that some of them come, and no level between must hold these up.
  */
 static int64_t first_slot_after(const takt_queue *queue)
 {
@@ -140,8 +138,8 @@ static int64_t first_slot_after(const takt_queue *queue)
     int64_t lookahead_us = numbers->lookahead_us, turn = queue->awarded.turn;
     int64_t slots = takt_numbers_throughput(numbers, NULL, lookahead_us).of[TAKT_UNIT_TOKENS];
 
-    if (turn == 0 || turn * TURNS_SHORT > takt_max(slots, TURNS_SHORT) || !has_equal_turns(queue) ||
-        queue->nest->count > 1 || slots < SLOTS_ENOUGH)
+    if (turn == 0 || turn * TURNS_ENOUGH > slots || !has_equal_turns(queue) ||
+        queue->nest->count > 1)
         return 0;
     lookahead_us = takt_min(lookahead_us, queue->nest->inner[0].limit->numbers.lookahead_us);
     return lookahead_us - (turn - 1) * numbers->lookahead_us / slots;
@@ -169,15 +167,15 @@ static int64_t patience(const takt_queue *queue)
                     0);
 }
 
-/* When a queue claims for waiters that stand in line: once its time has come, with another queue of
- * its turns, or alone after a while. */
+/* When a queue claims for waiters that stand in line: once its time has come, with other queues of
+ * its turns whose call has space for it, or alone after a while. */
 static int64_t gathered_at(const takt_queue *queue, int64_t now_us)
 {
     int64_t at_us = next_turn_at(queue);
 
     if (queue->awarded.again_at_us == TAKT_NEVER ||
         (queue->turn && queue->turn->of->claimed_at_us == now_us && at_us <= now_us &&
-         queue->turn->of->claims % CALL_MAX != 0))
+         queue->turn->of->claims % TAKT_BATCH_MAX != 0))
         return at_us;
     return at_us + patience(queue);
 }
