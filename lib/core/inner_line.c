@@ -4,6 +4,7 @@
 #include "core/inner_line.h"
 
 #include "base/integers.h"
+#include "core/gaps.h"
 #include "core/holders.h"
 #include "core/line.h"
 #include "core/tenants.h"
@@ -192,11 +193,17 @@ void takt_inner_served(takt_ledger *ledger, const takt_place *place, const takt_
     }
 }
 
-/* Whether the place is alone in the outermost line, too, so that nobody plans around its slots. By
- * a longer lookahead of the inner limit its claims would come too late. */
-static bool is_alone(const takt_ledger *ledger, const takt_ledger *inner)
+/* Whether a place that is alone in the inner line has long turns there: its worker is alone in the
+ * outermost line, so that nobody else plans around its slots, and others of its places there lose
+ * none by them.  By a longer lookahead of the inner limit its claims would come too late. */
+static bool has_long_turns(const takt_ledger *ledger, const takt_ledger *inner,
+                           const takt_place *place)
 {
-    return ledger->line_count == 1 && inner->numbers->lookahead_us == ledger->numbers->lookahead_us;
+    for (int i = 0; i < ledger->line_count; i++)
+        if (ledger->line[i].client != place->client)
+            return false;
+    return place->tenant > 0 && inner->numbers->lookahead_us == ledger->numbers->lookahead_us &&
+           (ledger->line_count == 1 || takt_gaps_suit(ledger, inner->numbers));
 }
 
 /* Whether a turn in the outermost line gives less than one in the inner line. */
@@ -216,7 +223,7 @@ int64_t takt_inner_turn_from(const takt_ledger *ledger, int64_t now_us, const ta
         int at = takt_inner_index(inner, place);
         takt_view v;
         if (at < 0 || inner->line[at].aside ||
-            !(is_contested(inner, at) || (outer && is_alone(ledger, inner))))
+            !(is_contested(inner, at) || (outer && has_long_turns(ledger, inner, place))))
             continue;
         v = takt_view_of(inner, now_us, at, true);
         if (outer && is_shorter(outer, inner, &v))

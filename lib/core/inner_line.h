@@ -61,8 +61,8 @@ takt_inner_turn takt_inner_turn_of(const takt_ledger *ledger, int64_t now_us,
 void takt_inner_served(takt_ledger *ledger, const takt_place *place, const takt_inner_turn *turn,
                        takt_amounts claimed);
 
-/* From when on there is room for the place's next turn in all inner lines where others wait, and if
- * it is alone in all lines.  `outer`: its situation in the outermost line, whose turns may be the
+/* From when on there is room for the place's next turn in all inner lines where others wait, and
+ * where it is alone if it has long turns there.  `outer`: its situation in the outermost line, whose turns may be the
  * shorter ones, and then decide; NULL: it does not stand there. */
 int64_t takt_inner_turn_from(const takt_ledger *ledger, int64_t now_us, const takt_place *place,
                              const takt_view *outer);

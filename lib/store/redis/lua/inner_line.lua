@@ -174,13 +174,16 @@ if ledger.inner then
             return false
         end,
 
-        -- Whether the caller has one place in the line of the level in place, and no other worker has any.
-        is_alone = function(own)
+        -- How many places the caller's worker has in the outermost line; nil: others have places there, too.
+        alone_with = function(own)
             local count = 0
-            for _ in tenants.each(own) do
+            for place in tenants.each(own) do
+                if place.client ~= tenants.client then
+                    return nil
+                end
                 count = count + 1
             end
-            return count == 1
+            return count
         end,
 
         -- takt_inner_turn_of: returns a function that tells how many waiters of a want have slots in this turn, one
@@ -294,11 +297,14 @@ if ledger.inner then
 
         -- takt_inner_turn_from. `share`: the place's in the outermost line; nil: it does not stand there.
         turn_from = function(claim, priority, share)
-            local at, lookahead, alone = ledger.now, limit.lookahead, share and inner.is_alone(claim.own)
+            local at, lookahead, gaps, paced = ledger.now, limit.lookahead, limit.gaps, limit.gaps.rule()
+            local places = share and line and line.charge and inner.alone_with(claim.own)
+            local function has_long_turns()
+                return places and limit.lookahead == lookahead and (places == 1 or gaps.suit(paced))
+            end
             inner.each(function(level)
                 local place = level.own and level.own[priority]
-                if not place or place.aside
-                    or not (inner.is_contested(level, priority) or alone and limit.lookahead == lookahead) then
+                if not place or place.aside or not (inner.is_contested(level, priority) or has_long_turns()) then
                     return
                 end
                 local seen, own, from = inner.look(level, claim, priority, true), claim.own, claim.from
