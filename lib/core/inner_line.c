@@ -195,7 +195,7 @@ void takt_inner_served(takt_ledger *ledger, const takt_place *place, const takt_
 
 /* Whether a place that is alone in the inner line has long turns there: its worker is alone in the
  * outermost line, so that nobody else plans around its slots, and others of its places there lose
- * none by them.  By a longer lookahead of the inner limit its claims would come too late. */
+ * none by them.  By a shorter lookahead of the inner limit its claims would come too late. */
 static bool has_long_turns(const takt_ledger *ledger, const takt_ledger *inner,
                            const takt_place *place)
 {
@@ -206,15 +206,8 @@ static bool has_long_turns(const takt_ledger *ledger, const takt_ledger *inner,
            (ledger->line_count == 1 || takt_gaps_suit(ledger, inner->numbers));
 }
 
-/* Whether a turn in the outermost line gives less than one in the inner line. */
-static bool is_shorter(const takt_view *outer, const takt_ledger *inner, const takt_view *v)
-{
-    return takt_unit_map_is_plain(inner->units) &&
-           outer->share.of[TAKT_UNIT_TOKENS] < v->share.of[TAKT_UNIT_TOKENS];
-}
-
 int64_t takt_inner_turn_from(const takt_ledger *ledger, int64_t now_us, const takt_place *place,
-                             const takt_view *outer)
+                             bool in_line)
 {
     int64_t from_us = now_us;
 
@@ -223,11 +216,9 @@ int64_t takt_inner_turn_from(const takt_ledger *ledger, int64_t now_us, const ta
         int at = takt_inner_index(inner, place);
         takt_view v;
         if (at < 0 || inner->line[at].aside ||
-            !(is_contested(inner, at) || (outer && has_long_turns(ledger, inner, place))))
+            !(is_contested(inner, at) || (in_line && has_long_turns(ledger, inner, place))))
             continue;
         v = takt_view_of(inner, now_us, at, true);
-        if (outer && is_shorter(outer, inner, &v))
-            continue;
         from_us = takt_max(from_us,
                            takt_view_turn_from(inner, now_us, &inner->line[at], &v, false, false));
     }

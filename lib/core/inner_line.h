@@ -18,7 +18,6 @@
 #define TAKT_CORE_INNER_LINE_H
 
 #include "core/ledger.h"
-#include "core/view.h"
 
 /* What a place's turns leave to it now, in all inner lines. */
 typedef struct takt_inner_turn {
@@ -62,10 +61,10 @@ void takt_inner_served(takt_ledger *ledger, const takt_place *place, const takt_
                        takt_amounts claimed);
 
 /* From when on there is room for the place's next turn in all inner lines where others wait, and
- * where it is alone if it has long turns there.  `outer`: its situation in the outermost line, whose turns may be the
- * shorter ones, and then decide; NULL: it does not stand there. */
+ * where it is alone if it has long turns there: only a place that stands in the outermost line,
+ * too, has any. */
 int64_t takt_inner_turn_from(const takt_ledger *ledger, int64_t now_us, const takt_place *place,
-                             const takt_view *outer);
+                             bool in_line);
 
 /* When the place claims again. */
 void takt_inner_plan(takt_ledger *ledger, int64_t now_us, const takt_place *place,

@@ -314,7 +314,7 @@ static bool cap(takt_ledger *ledger, int64_t now_us, int at, int64_t *parked_us)
     due_us = takt_inner_due(ledger, from_us, first_of(ledger, place));
     again_us = due_us == TAKT_NEVER ? now_us + TAKT_KEEPALIVE_US
                                     : takt_max(due_us - ledger->numbers->lookahead_us,
-                                               takt_inner_turn_from(ledger, now_us, place, NULL));
+                                               takt_inner_turn_from(ledger, now_us, place, false));
     again_us = takt_max(again_us, takt_inner_permits_again_at(ledger, now_us, place));
     takt_inner_plan(ledger, now_us, place, again_us);
     *parked_us = takt_min(*parked_us, again_us);
@@ -499,7 +499,7 @@ static void plan_all(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
         if (ledger->inner_count > 0 && !place->lacking)
             again_us =
                 takt_max(again_us, takt_max(put_off_until(ledger, now_us, place),
-                                            takt_inner_turn_from(ledger, now_us, place, &v)));
+                                            takt_inner_turn_from(ledger, now_us, place, true)));
         place->again_at_us = takt_min(again_us, keepalive_us);
         if (ledger->inner_count > 0)
             takt_inner_plan(ledger, now_us, place, place->again_at_us);

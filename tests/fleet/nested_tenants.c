@@ -512,6 +512,8 @@ static void slow_levels(int64_t delay_us, uint64_t seed)
         slow_lines(TAKT_INSIDE_NONE, true, tenants, delay_us, seed);
         slow_lines(TAKT_INSIDE_WITHIN, true, tenants, delay_us, seed);
     }
+    for (int i = 1; i <= 10; i++) /* which places meet depends on their trips */
+        slow_lines(TAKT_INSIDE_NONE, true, 4 + i % 2, delay_us + (i + 1) / 2 * 400, seed);
 }
 
 static void inside_and_outside(int64_t delay_us, uint64_t seed)

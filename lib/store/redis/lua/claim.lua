@@ -527,7 +527,7 @@ claim = {
         local whole = not weighed and claim.is_shared(active)
         local at = math.max(over_at, claim.when(place, share, ahead, shares, others, weighed, whole))
         if claim.inner and not place.lacking then
-            at = math.max(at, claim.levels.put_off_until(place), claim.inner.turn_from(claim, priority, share))
+            at = math.max(at, claim.levels.put_off_until(place), claim.inner.turn_from(claim, priority, true))
         end
         return at
     end,

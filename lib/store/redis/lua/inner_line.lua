@@ -295,10 +295,10 @@ if ledger.inner then
             end)
         end,
 
-        -- takt_inner_turn_from. `share`: the place's in the outermost line; nil: it does not stand there.
-        turn_from = function(claim, priority, share)
+        -- takt_inner_turn_from.
+        turn_from = function(claim, priority, in_line)
             local at, lookahead, gaps, paced = ledger.now, limit.lookahead, limit.gaps, limit.gaps.rule()
-            local places = share and line and line.charge and inner.alone_with(claim.own)
+            local places = in_line and line and line.charge and inner.alone_with(claim.own)
             local function has_long_turns()
                 return places and limit.lookahead == lookahead and (places == 1 or gaps.suit(paced))
             end
@@ -308,11 +308,9 @@ if ledger.inner then
                     return
                 end
                 local seen, own, from = inner.look(level, claim, priority, true), claim.own, claim.from
-                if level.map or not share or share >= seen.share then
-                    claim.own, claim.from = level.own, math.max(ledger.now, ledger.blocked)
-                    at = math.max(at, claim.turn_from(place, seen.share, seen.ahead, seen.shares, seen.others))
-                    claim.own, claim.from = own, from
-                end
+                claim.own, claim.from = level.own, math.max(ledger.now, ledger.blocked)
+                at = math.max(at, claim.turn_from(place, seen.share, seen.ahead, seen.shares, seen.others))
+                claim.own, claim.from = own, from
             end)
             return at
         end,
