@@ -78,6 +78,21 @@ bool takt_gaps_are_kept(const takt_ledger *ledger)
     return rule >= 0 && (ledger->state.brake.tokens == 0 || brake_adds_nothing(ledger, rule));
 }
 
+bool takt_gaps_suit(const takt_ledger *ledger, const takt_numbers *inner)
+{
+    const takt_rule *own, *theirs;
+    wide interval, whole;
+
+    if (!takt_gaps_are_kept(ledger) || takt_gaps_rule(inner) < 0)
+        return false;
+    own = rule_of(ledger);
+    theirs = &inner->rules[takt_gaps_rule(inner)];
+    interval = (wide)own->span_us * theirs->tokens;
+    whole = (wide)theirs->span_us * own->tokens;
+    return own->unit == theirs->unit && interval <= TAKT_EXACT_MAX && whole <= TAKT_EXACT_MAX &&
+           whole % interval == 0;
+}
+
 static void drop(takt_ledger *ledger, int at)
 {
     takt_gaps *gaps = &ledger->gaps;

@@ -4,6 +4,7 @@
 #include "core/inner_line.h"
 
 #include "base/integers.h"
+#include "core/gaps.h"
 #include "core/holders.h"
 #include "core/line.h"
 #include "core/tenants.h"
@@ -77,12 +78,9 @@ int64_t takt_inner_free(const takt_ledger *inner)
 /* Whether others are in turn in that line. */
 static bool is_contested(const takt_ledger *inner, int at)
 {
-    for (int i = 0; i < inner->line_count; i++) {
-        const takt_place *place = &inner->line[i];
-        if (i != at && !place->aside &&
-            !(place->behind && place->priority == inner->line[at].priority))
+    for (int i = 0; i < inner->line_count; i++)
+        if (i != at && !inner->line[i].aside)
             return true;
-    }
     return false;
 }
 
@@ -195,7 +193,21 @@ void takt_inner_served(takt_ledger *ledger, const takt_place *place, const takt_
     }
 }
 
-int64_t takt_inner_turn_from(const takt_ledger *ledger, int64_t now_us, const takt_place *place)
+/* Whether a place that is alone in the inner line has long turns there: its worker is alone in the
+ * outermost line, so that nobody else plans around its slots, and others of its places there lose
+ * none by them.  By a shorter lookahead of the inner limit its claims would come too late. */
+static bool has_long_turns(const takt_ledger *ledger, const takt_ledger *inner,
+                           const takt_place *place)
+{
+    for (int i = 0; i < ledger->line_count; i++)
+        if (ledger->line[i].client != place->client)
+            return false;
+    return place->tenant > 0 && inner->numbers->lookahead_us == ledger->numbers->lookahead_us &&
+           (ledger->line_count == 1 || takt_gaps_suit(ledger, inner->numbers));
+}
+
+int64_t takt_inner_turn_from(const takt_ledger *ledger, int64_t now_us, const takt_place *place,
+                             bool in_line)
 {
     int64_t from_us = now_us;
 
@@ -203,7 +215,8 @@ int64_t takt_inner_turn_from(const takt_ledger *ledger, int64_t now_us, const ta
         const takt_ledger *inner = ledger->inner[i];
         int at = takt_inner_index(inner, place);
         takt_view v;
-        if (at < 0 || inner->line[at].aside || !is_contested(inner, at))
+        if (at < 0 || inner->line[at].aside ||
+            !(is_contested(inner, at) || (in_line && has_long_turns(ledger, inner, place))))
             continue;
         v = takt_view_of(inner, now_us, at, true);
         from_us = takt_max(from_us,

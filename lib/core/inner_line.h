@@ -60,8 +60,11 @@ takt_inner_turn takt_inner_turn_of(const takt_ledger *ledger, int64_t now_us,
 void takt_inner_served(takt_ledger *ledger, const takt_place *place, const takt_inner_turn *turn,
                        takt_amounts claimed);
 
-/* From when on there is room for the place's next turn in all inner lines where others wait. */
-int64_t takt_inner_turn_from(const takt_ledger *ledger, int64_t now_us, const takt_place *place);
+/* From when on there is room for the place's next turn in all inner lines where others wait, and
+ * where it is alone if it has long turns there: only a place that stands in the outermost line,
+ * too, has any. */
+int64_t takt_inner_turn_from(const takt_ledger *ledger, int64_t now_us, const takt_place *place,
+                             bool in_line);
 
 /* When the place claims again. */
 void takt_inner_plan(takt_ledger *ledger, int64_t now_us, const takt_place *place,

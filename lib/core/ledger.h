@@ -29,6 +29,7 @@
 #define TAKT_TENANTS_MAX       256   /* that a ledger can tell apart */
 #define TAKT_TENANT_TEXT_MAX   (3 * TAKT_TENANT_SIZE_MAX)
 #define TAKT_TENANT_WEIGHT_MAX 1000
+#define TAKT_BATCH_MAX         8 /* claims with inner limits that a server runs in one call */
 #define TAKT_REUSES            1000 /* fencing numbers for permits that a worker hands on within itself */
 #define TAKT_REUSES_AHEAD_US                                                                       \
     INT64_C(60000000) /* such numbers are given out no further ahead of the clock */
@@ -195,6 +196,7 @@ typedef struct takt_place {
     int16_t tenant;   /* index + 1 among the tenants; 0: the ledger has none */
     uint64_t client;  /* with tenants: whom to wake instead; 0: the worker */
     bool behind;      /* not kept, in an inner line: the claim does not wait for it (tenants.h) */
+    bool away;        /* not kept: it is behind, and is not in the outermost line */
     int16_t inside;   /* not kept: index + 1 of its tenant in the innermost line (tenants.h) */
     int inside_at;    /* not kept: where that place was last (tenants.c) */
     int64_t came;     /* of the claiming worker, not kept: its turn before it was served */
@@ -221,7 +223,9 @@ typedef struct takt_tenant {
     takt_amounts wanting;
     takt_amounts need; /* of the first of its places */
     int64_t places;
-    int64_t processes; /* the weights of these */
+    int64_t in_turn;   /* these, and those that the claim passes over (takt_place.behind) */
+    int64_t away;      /* of the latter, those that are parked */
+    int64_t processes; /* the weights of those in turn */
     int64_t all;       /* its places, with those that are aside */
 } takt_tenant;
 

@@ -314,7 +314,7 @@ static bool cap(takt_ledger *ledger, int64_t now_us, int at, int64_t *parked_us)
     due_us = takt_inner_due(ledger, from_us, first_of(ledger, place));
     again_us = due_us == TAKT_NEVER ? now_us + TAKT_KEEPALIVE_US
                                     : takt_max(due_us - ledger->numbers->lookahead_us,
-                                               takt_inner_turn_from(ledger, now_us, place));
+                                               takt_inner_turn_from(ledger, now_us, place, false));
     again_us = takt_max(again_us, takt_inner_permits_again_at(ledger, now_us, place));
     takt_inner_plan(ledger, now_us, place, again_us);
     *parked_us = takt_min(*parked_us, again_us);
@@ -502,8 +502,9 @@ static void plan_all(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
                                   : takt_view_room_at(ledger, now_us, place, &v,
                                                       takt_line_is_weighed(ledger, place));
         if (ledger->inner_count > 0 && !place->lacking)
-            again_us = takt_max(again_us, takt_max(put_off_until(ledger, now_us, place),
-                                                   takt_inner_turn_from(ledger, now_us, place)));
+            again_us =
+                takt_max(again_us, takt_max(put_off_until(ledger, now_us, place),
+                                            takt_inner_turn_from(ledger, now_us, place, true)));
         place->again_at_us = takt_min(again_us, keepalive_us);
         if (ledger->inner_count > 0)
             takt_inner_plan(ledger, now_us, place, place->again_at_us);
@@ -627,6 +628,7 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         if (ledger->tenant_count > 0)
             takt_tenants_settle(ledger);
         takt_tenants_arrange(ledger, claim);
+        takt_tenants_pass_over(ledger, now_us, claim->worker); /* its turns may be over */
         plan_all(ledger, now_us, claim, award);
         if (moved)
             hurry_first(ledger, now_us, claim, award);

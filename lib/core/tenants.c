@@ -47,15 +47,22 @@ static void count_none(const takt_ledger *ledger)
     for (int i = 0; i < ledger->tenant_count; i++) {
         takt_tenant *tenant = &ledger->tenants[i];
         tenant->wanting = tenant->need = (takt_amounts){{0}};
-        tenant->places = tenant->processes = tenant->all = 0;
+        tenant->places = tenant->in_turn = tenant->away = 0;
+        tenant->processes = tenant->all = 0;
     }
 }
 
-/* In the order of the line. */
+/* In the order of the line.  A place that the claim passes over has its share: all turns of a line
+ * are of one size, or those that plan for the turns before theirs would be wrong. */
 static void count_place(takt_tenant *tenant, const takt_place *place)
 {
     tenant->all++;
-    if (place->aside || place->behind)
+    if (place->aside)
+        return;
+    tenant->in_turn++;
+    tenant->processes += place->weight;
+    tenant->away += place->behind && place->away;
+    if (place->behind)
         return;
     for (int unit = 0; unit < TAKT_UNITS; unit++) {
         tenant->wanting.of[unit] += takt_line_wanted(place, unit);
@@ -63,7 +70,6 @@ static void count_place(takt_tenant *tenant, const takt_place *place)
             tenant->need.of[unit] = takt_line_need(place, unit);
     }
     tenant->places++;
-    tenant->processes += place->weight;
 }
 
 void takt_tenants_count(const takt_ledger *ledger)
@@ -318,7 +324,8 @@ void takt_tenants_correct(takt_ledger *ledger, int64_t now_us, const char *name,
 /* ---- forgetting ------------------------------------------------------------------------------ */
 
 /* The lowest tag of each priority becomes 0. A tenant whose places are all aside, or passed over,
- * saves nothing: the order of an inner line draws near to that of the outermost one. */
+ * saves nothing: the order of an inner line draws near to that of the outermost one.  A parked
+ * tenant is not in the outermost order, and would never come to its turn so. */
 static void lower(takt_ledger *ledger)
 {
     int64_t lowest[TAKT_PRIORITIES];
@@ -327,7 +334,7 @@ static void lower(takt_ledger *ledger)
         lowest[priority] = INT64_MAX;
     for (int i = 0; i < ledger->tenant_count; i++) {
         const takt_tenant *tenant = &ledger->tenants[i];
-        if (tenant->places > 0)
+        if (tenant->places > 0 || tenant->away > 0)
             lowest[tenant->priority] = takt_min(lowest[tenant->priority], tenant->tag);
     }
     for (int i = 0; i < ledger->tenant_count; i++) {
@@ -435,7 +442,7 @@ static int64_t left_to_others(const takt_ledger *ledger, int index, int unit, in
 /* What each process behind a tenant's places may take in one turn. */
 static int64_t share_of(const takt_tenant *tenant, int64_t total, int64_t weights)
 {
-    int64_t processes = tenant->places > 1 ? takt_max(tenant->processes, 1) : 1;
+    int64_t processes = tenant->in_turn > 1 ? takt_max(tenant->processes, 1) : 1;
 
     return takt_max(turn_of(tenant, total, weights) / processes, 1);
 }
@@ -450,7 +457,7 @@ static takt_tenant_turn turn_among(const takt_ledger *ledger, int at, const takt
     int64_t weights = rivals_of(of, mine->priority, -1).weights;
     int64_t before = 0, shares = 0, need = 0, tag = 0, ahead;
     takt_tenant_turn turn = {.share = share_of(mine, total, weights),
-                             .shares = mine->places > 1 ? takt_line_shares(me) : 1};
+                             .shares = mine->in_turn > 1 ? takt_line_shares(me) : 1};
 
     for (int i = 0; i < at; i++) {
         const takt_place *place = &ledger->line[i];
@@ -620,8 +627,22 @@ static bool is_behind(const takt_ledger *outer, int me, int at, int64_t total)
                         weights);
 }
 
-/* The same of the places of an inner line that have the priority of `me`. */
-static void pass_over(const takt_ledger *outer, int me, takt_ledger *inner, int64_t total)
+/* The same of a place of a line between that is parked, and so not in the outermost line: would its
+ * tenant go before that of `me`?  A tenant that is not there comes as the last one, with tag 0. */
+static bool would_be_behind(const takt_ledger *outer, int me, const takt_ledger *inner, int at)
+{
+    const takt_tenant *mine = tenant_of(outer, me);
+    int index = find(outer, mine->priority, tenant_of(inner, at)->name);
+    int64_t tag = index < outer->tenant_count ? outer->tenants[index].tag : 0;
+
+    return index != outer->line[me].tenant - 1 &&
+           (tag > mine->tag || (tag == mine->tag && index > outer->line[me].tenant - 1));
+}
+
+/* The same of the places of an inner line that have the priority of `me`.  `between`: it has the
+ * tenants of the outermost one. */
+static void pass_over(const takt_ledger *outer, int me, takt_ledger *inner, bool between,
+                      int64_t total)
 {
     const takt_place *mine = &outer->line[me];
 
@@ -631,7 +652,9 @@ static void pass_over(const takt_ledger *outer, int me, takt_ledger *inner, int6
         if (place->priority != mine->priority || place->worker == mine->worker)
             continue;
         at = takt_line_find(outer, place->worker, place->priority);
-        place->behind = at >= 0 && !outer->line[at].aside && is_behind(outer, me, at, total);
+        place->away = at < 0;
+        place->behind = at >= 0 ? !outer->line[at].aside && is_behind(outer, me, at, total)
+                                : between && would_be_behind(outer, me, inner, i);
     }
 }
 
@@ -649,7 +672,7 @@ void takt_tenants_pass_over(const takt_ledger *outer, int64_t now_us, uint64_t w
         takt_tenants_look_inside(outer, me);
         for (int i = outer->within_turns ? 1 : 0; i < outer->inner_count; i++)
             if (outer->inner[i]->tenant_count > 0)
-                pass_over(outer, me, outer->inner[i], total);
+                pass_over(outer, me, outer->inner[i], i > 0, total);
     }
 }
 

@@ -68,9 +68,11 @@ takt_tenant_turn takt_tenants_turn(const takt_ledger *ledger, int at, int unit, 
 void takt_tenants_count(const takt_ledger *ledger);
 
 /* In its inner lines a claim does not wait for a place that does not go before its own one in the
- * outermost line, which has tenants: each would wait for the other.  Such places are `behind`, and
- * count there as those that are aside do, until the claim ends.  The innermost line of
- * turns inside turns gives the outermost one its order, and passes over none.  Call when the
+ * outermost line, which has tenants: each would wait for the other.  Such places are `behind`:
+ * until the claim ends, nothing is left to them there, but their turns are shares of the line.  Nor
+ * does a claim wait in a line between for a place that is parked and whose tenant would go after
+ * its own: that place may wait there for another one that waits for this claim.  The innermost line
+ * of turns inside turns gives the outermost one its order, and passes over none.  Call when the
  * claim's places are in all lines, and have their tenants. */
 void takt_tenants_pass_over(const takt_ledger *outer, int64_t now_us, uint64_t worker);
 

@@ -13,7 +13,7 @@
 #include "scheduler/turns.h"
 #include "scheduler/waiter.h"
 
-#define SLOTS_ENOUGH 8 /* in a lookahead: only_slot_after */
+#define TURNS_ENOUGH 8 /* in a lookahead: first_slot_after */
 
 /* ---- reasons to claim ------------------------------------------------------------------------ */
 
@@ -127,28 +127,30 @@ static bool has_equal_turns(const takt_queue *queue)
 }
 
 /*
- * How long after the time of its claim the only slot of a queue's turn is due, at least; 0: that is
- * not known.  If the claim is in vain, others of the fleet have to use the slot in the rest of that
- * time.  So the rules must give enough slots that some of them come, and no level between must hold
- * these up.
+ * How long after the time of its claim the first slot of a queue's short turn is due, at least: its
+ * last slot is due a whole lookahead after that time.  0: that is not known.  If the claim is in
+ * vain, others of the fleet have to use the slots in the rest of that time.  So the rules must give
+ * enough turns that some of them come, and no level between must hold these up.
  */
-static int64_t only_slot_after(const takt_queue *queue)
+static int64_t first_slot_after(const takt_queue *queue)
 {
     const takt_numbers *numbers = queue->numbers;
-    int64_t lookahead_us = numbers->lookahead_us;
+    int64_t lookahead_us = numbers->lookahead_us, turn = queue->awarded.turn;
+    int64_t slots = takt_numbers_throughput(numbers, NULL, lookahead_us).of[TAKT_UNIT_TOKENS];
 
-    if (!queue->awarded.by_one || !has_equal_turns(queue) || queue->nest->count > 1 ||
-        takt_numbers_throughput(numbers, NULL, lookahead_us).of[TAKT_UNIT_TOKENS] < SLOTS_ENOUGH)
+    if (turn == 0 || turn * TURNS_ENOUGH > slots || !has_equal_turns(queue) ||
+        queue->nest->count > 1)
         return 0;
-    return takt_min(lookahead_us, queue->nest->inner[0].limit->numbers.lookahead_us);
+    lookahead_us = takt_min(lookahead_us, queue->nest->inner[0].limit->numbers.lookahead_us);
+    return lookahead_us - (turn - 1) * numbers->lookahead_us / slots;
 }
 
 /*
  * How long after its time a queue of nested work may claim, so that others of this worker come into
  * turn and their claims go together.  The first slot of its turn is due half a lookahead after that
- * time, or later, and the only slot of a turn a whole one.  A part of that is left for the trip,
- * and more if both of the last ones took longer: many claims at once take long at a server, and
- * each of them alone does not.  If it was told to claim soon, its slot may be nearer.
+ * time, or later, and that of a short turn nearly a whole one.  A part of that is left for the
+ * trip, and more if both of the last ones took longer: many claims at once take long at a server,
+ * and each of them alone does not.  If it was told to claim soon, its slot may be nearer.
  */
 static int64_t patience(const takt_queue *queue)
 {
@@ -158,21 +160,22 @@ static int64_t patience(const takt_queue *queue)
 
     if (!queue->nest || queue->turn->of->standing_count == 1)
         return 0;
-    whole_us = only_slot_after(queue);
+    whole_us = first_slot_after(queue);
     due_us = takt_max(half_us, whole_us);
     most_us = takt_max(half_us / 2, whole_us - whole_us / 5);
     return takt_max(takt_min(takt_min(most_us, due_us - queue->awarded.shorter_trip_us), told_us),
                     0);
 }
 
-/* When a queue claims for waiters that stand in line: once its time has come, with another queue of
- * its turns, or alone after a while. */
+/* When a queue claims for waiters that stand in line: once its time has come, with other queues of
+ * its turns whose call has space for it, or alone after a while. */
 static int64_t gathered_at(const takt_queue *queue, int64_t now_us)
 {
     int64_t at_us = next_turn_at(queue);
 
     if (queue->awarded.again_at_us == TAKT_NEVER ||
-        (queue->turn && queue->turn->of->claimed_at_us == now_us && at_us <= now_us))
+        (queue->turn && queue->turn->of->claimed_at_us == now_us && at_us <= now_us &&
+         queue->turn->of->claims % TAKT_BATCH_MAX != 0))
         return at_us;
     return at_us + patience(queue);
 }

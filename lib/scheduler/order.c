@@ -150,9 +150,14 @@ void takt_order_claims(takt_scheduler *scheduler, const takt_queue *queue, int64
 {
     takt_turns *turns = queue->nest && !scheduler->relayed ? queue->turn->of : NULL;
 
-    if (!turns || turns->claimed_at_us == now_us)
+    if (!turns)
         return;
+    if (turns->claimed_at_us == now_us) {
+        turns->claims++;
+        return;
+    }
     turns->claimed_at_us = now_us;
+    turns->claims = 1;
     for (int i = 0; i < TAKT_PRIORITIES; i++)
         for (const takt_link *at = turns->standing[i].next; at != &turns->standing[i];
              at = at->next)

@@ -109,8 +109,8 @@ typedef struct takt_awarded {
     unsigned in_line;         /* bits of the priorities with which we stand in line */
     int least_urgent;         /* priority of other workers' waiters; -1: they have none */
     bool uncontended;
-    bool by_one;   /* the last turn had one slot, and others of its waiters have none yet */
     bool left_few; /* fewer waiters without a slot than slots in hand, each for one token */
+    int64_t turn;  /* slots of the last turn, if others of its waiters have none yet; 0: unknown */
     /* Inner limits let no waiter of parked_priority or a less urgent one start soon: these are not
      * in turn before that, by the local clock (order.h).  0: it is not parked. */
     int64_t parked_until_us;

@@ -214,6 +214,15 @@ static int64_t park_for(const takt_award *award)
     return award->refused > 0 ? TAKT_KEEPALIVE_US : TAKT_PARKED_MAX_US;
 }
 
+static int64_t count_slots(const takt_award *award)
+{
+    int64_t count = 0;
+
+    for (int i = 0; i < award->run_count; i++)
+        count += award->runs[i].count;
+    return count;
+}
+
 static void note_trip(takt_queue *queue, int64_t sent_us, int64_t received_us)
 {
     queue->awarded.at_us = received_us;
@@ -242,10 +251,10 @@ static void take_slots(takt_scheduler *scheduler, takt_queue *queue, const takt_
     if (award->run_count > 0) {
         takt_order_served(scheduler, queue);
         queue->claims.in_vain = false;
-        queue->awarded.by_one = award->run_count == 1 && award->runs[0].count == 1;
+        queue->awarded.turn = count_slots(award);
     }
     if (takt_queue_is_covered(queue) || takt_queue_has_permits(queue))
-        queue->awarded.by_one = false;
+        queue->awarded.turn = 0;
 }
 
 /* What the award says of the line, and of the next slot and claim. */

@@ -23,6 +23,7 @@ typedef struct takt_turns {
     int alone;             /* queues that are served without the store */
     bool has_subjects;     /* of which several queues are there: they take turns in rounds */
     int64_t claimed_at_us; /* when one of them has claimed last, by the local clock */
+    int claims;            /* how many have claimed then */
     takt_pace pace;        /* of all of them: loss.c */
     char id[];
 } takt_turns;

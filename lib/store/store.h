@@ -36,9 +36,6 @@ typedef enum takt_op {
 
 #define TAKT_OPS (TAKT_OP_APPLY + 1)
 
-/* Claims with inner limits that a server runs in one call; meanwhile it does nothing else. */
-#define TAKT_BATCH_MAX 8
-
 #define TAKT_CHANGE_SIZE 512 /* bytes of a change in the history of a policy, with its NUL */
 
 /*

@@ -410,6 +410,65 @@ static void keys_on_all(int64_t delay_us, uint64_t seed)
     close_accounts();
 }
 
+/* So many workers have work of each of so many keys, which have the rate of all. */
+static void few_keys(int workers, int keys, int64_t rate, int64_t inner_rate, int waiters,
+                     int64_t hundredths, int64_t thousandths, int64_t delay_us, uint64_t seed)
+{
+    open_accounts(workers, keys, rate, inner_rate, delay_us, seed);
+    for (int i = 0; i < keys; i++)
+        for (int w = 0; w < workers; w++)
+            come(w, i, waiters, true);
+    check_parts(takt_min(rate, keys * inner_rate), 20, thousandths, keys > 1 ? 20 : 0);
+    check_scripts("few keys", hundredths);
+    close_accounts();
+}
+
+/* Each on a worker of its own, so that none has long turns: their slots would leave each other only
+ * instants at which they are not due. */
+static void unlike_keys(int64_t delay_us, uint64_t seed)
+{
+    static const int64_t rates[] = {25, 20, 10, 5};
+    static takt_limit limits[4];
+
+    open_accounts(4, 4, 100, 5, delay_us, seed);
+    for (int i = 0; i < 4; i++) {
+        char name[] = "account 0";
+        name[8] = (char)('0' + i);
+        set_limit(&limits[i], name, rates[i], SECOND_US, 1);
+        accounts[i].limit = &limits[i];
+        come(i, i, 20, true);
+    }
+    check_parts(60, 20, 935, INT64_MAX);
+    close_accounts();
+}
+
+/* By its lookahead claims for a turn of several slots would come too late. */
+static void shorter_lookahead_inside(int64_t delay_us, uint64_t seed)
+{
+    open_accounts(1, 2, 100, 20, delay_us, seed);
+    inner.numbers.lookahead_us = SECOND_US / 50;
+    come(0, 0, 50, true);
+    come(0, 1, 50, true);
+    check_parts(40, 20, 990, 1);
+    close_accounts();
+}
+
+/* The smallest fleets.  A limit without levels needs 0.17 calls a start for 50/s on one worker,
+ * 0.08 for 100/s, and 1.0 for 50/s on eight, of which each has one slot in a turn. */
+static void small_fleets(int64_t delay_us, uint64_t seed)
+{
+    few_keys(1, 1, 100, 50, 100, 18, 999, delay_us, seed);
+    few_keys(1, 3, 100, 20, 20, 15, 999, delay_us, seed);
+    few_keys(1, 10, 100, 50, 10, 14, 999, delay_us, seed);
+    few_keys(1, 10, 100, 5, 10, 21, 990, delay_us, seed);
+    few_keys(1, 30, 100, 50, 10, 14, 999, delay_us, seed);
+    few_keys(1, 5, 333, 25, 20, 35, 990, delay_us, seed);
+    few_keys(2, 10, 100, 50, 10, 30, 999, delay_us, seed);
+    few_keys(8, 1, 100, 50, 4, 105, 999, delay_us, seed);
+    few_keys(8, 1, 100, 50, 10, 105, 999, delay_us, seed);
+    few_keys(8, 2, 400, 100, 10, 25, 930, delay_us, seed);
+}
+
 /* Few accounts: what the inner rules give is the whole. */
 static void paced_inside(int64_t delay_us, uint64_t seed)
 {
@@ -419,6 +478,9 @@ static void paced_inside(int64_t delay_us, uint64_t seed)
             come((i + w) % 4, i, 4, true);
     check_parts(50, 20, 990, 1);
     close_accounts();
+    small_fleets(delay_us, seed);
+    unlike_keys(delay_us, seed);
+    shorter_lookahead_inside(delay_us, seed);
 }
 
 /* All keys have a turn before most have a second one. */

@@ -501,6 +501,9 @@ static void slow_levels(int64_t delay_us, uint64_t seed)
         slow_lines(TAKT_INSIDE_NONE, true, tenants, delay_us, seed);
         slow_lines(TAKT_INSIDE_WITHIN, true, tenants, delay_us, seed);
     }
+    /* places that are parked in one line wait for others: whether they meet depends on the trips */
+    slow_lines(TAKT_INSIDE_NONE, true, 5, 300, 3);
+    slow_lines(TAKT_INSIDE_NONE, true, 5, 800, 10);
 }
 
 static void inside_and_outside(int64_t delay_us, uint64_t seed)

@@ -16,6 +16,16 @@ static void expect_pass_at(int64_t at_us)
     cr_assert_leq(next_pass(), at_us + 5 * MS);
 }
 
+static void add_many(int count)
+{
+    for (int i = 0; i < count; i++) {
+        char key[] = "key 00";
+        key[4] = (char)('0' + i / 10);
+        key[5] = (char)('0' + i % 10);
+        add(key, EACH);
+    }
+}
+
 Test(gather, a_queue_waits_with_its_claim_for_others_of_its_worker)
 {
     int64_t patience_us = server.numbers.lookahead_us / 4;
@@ -66,7 +76,7 @@ Test(gather, a_queue_whose_turn_is_one_slot_waits_longer_for_others)
 {
     int64_t patience_us = server.numbers.lookahead_us * 4 / 5;
 
-    server = named("server", 100, NULL);
+    server = named("server", 60, NULL);
     add("a", EACH);
     add("b", EACH);
     run(0);
@@ -86,6 +96,44 @@ Test(gather, a_queue_whose_turn_is_one_slot_waits_longer_for_others)
     serve(0, 1010 * MS, 2, 1400 * MS);
     run(1020 * MS);
     expect_pass_at(1400 * MS + server.numbers.lookahead_us / 4);
+}
+
+/* The last slot of a turn is due a whole lookahead after the time of its claim, the first one 10 ms
+ * before. */
+Test(gather, a_queue_whose_turn_is_short_waits_nearly_as_long)
+{
+    server = named("server", 100, NULL);
+    add("a", EACH);
+    add("b", EACH);
+    run(0);
+    put_off(1, 0, 990 * MS, false);
+    serve(0, 0, 2, 400 * MS);
+    run(10 * MS);
+    expect_pass_at(400 * MS + (server.numbers.lookahead_us - 10 * MS) * 4 / 5);
+}
+
+/* What a second call would bring can wait until that call has more. */
+Test(gather, a_call_that_is_full_takes_no_queue_before_its_time)
+{
+    int64_t patience_us = server.numbers.lookahead_us / 4;
+
+    add_many(10);
+    run(0);
+    for (int i = 0; i < 10; i++)
+        put_off(i, 0, 300 * MS + i * MS, false);
+    run(0);
+    cr_expect_eq(claims, 0);
+    run(320 * MS);
+    cr_expect_eq(claims, 0);
+    run(300 * MS + patience_us + 2 * MS); /* two clocks drift apart */
+    cr_expect_eq(claims, 8);
+    for (int i = 0; i < 8; i++)
+        put_off(i, 365 * MS, 900 * MS, false);
+    run(366 * MS);
+    cr_expect_eq(claims, 0);
+    run(315 * MS + patience_us);
+    cr_expect_eq(claims, 2);
+    cr_expect(has_claimed(8) && has_claimed(9));
 }
 
 Test(gather, an_inner_limit_with_a_shorter_lookahead_has_its_slots_sooner)
@@ -159,16 +207,6 @@ Test(gather, a_queue_that_is_alone_waits_for_no_others)
 }
 
 /* ---- places that others wait for ------------------------------------------------------------- */
-
-static void add_many(int count)
-{
-    for (int i = 0; i < count; i++) {
-        char key[] = "key 00";
-        key[4] = (char)('0' + i / 10);
-        key[5] = (char)('0' + i % 10);
-        add(key, EACH);
-    }
-}
 
 static void expect_stated(int64_t waiting)
 {

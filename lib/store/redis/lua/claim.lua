@@ -527,7 +527,7 @@ claim = {
         local whole = not weighed and claim.is_shared(active)
         local at = math.max(over_at, claim.when(place, share, ahead, shares, others, weighed, whole))
         if claim.inner and not place.lacking then
-            at = math.max(at, claim.levels.put_off_until(place), claim.inner.turn_from(claim, priority))
+            at = math.max(at, claim.levels.put_off_until(place), claim.inner.turn_from(claim, priority, true))
         end
         return at
     end,
@@ -677,6 +677,9 @@ claim = {
         end
         if claim.inner and claim.inner.name then
             tenants.arrange(claim.own)
+        end
+        if claim.inner and line and line.assign then
+            tenants.pass_over(claim.own) -- its turns may be over
         end
         claim.plan_all()
         if claim.inner then

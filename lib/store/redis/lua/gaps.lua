@@ -28,6 +28,16 @@ if inner_keys or stored and stored:find(';v', 1, true) then
             return (not braked or is_pace and one == limit.rules[1] and one.burst == 1) and one or nil
         end,
 
+        -- takt_gaps_suit, of the inner level in place. `own`: what rule() is of the outermost one.
+        suit = function(own)
+            local theirs = gaps.find_rule(limit.rules)
+            if not own or not theirs or (own.unit or -1) ~= (theirs.unit or -1) then
+                return false
+            end
+            local interval, whole = own.span * theirs.tokens, theirs.span * own.tokens
+            return interval <= TAKT_EXACT_MAX and whole <= TAKT_EXACT_MAX and whole % interval == 0
+        end,
+
         slot_of = function(run, i)
             local one = gaps.rule()
             local parts = run.parts + i * one.interval_parts

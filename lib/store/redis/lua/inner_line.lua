@@ -167,12 +167,23 @@ if ledger.inner then
         -- Whether others are in turn in the line of the level in place.
         is_contested = function(level, priority)
             for place in tenants.each(level.own) do
-                if place ~= level.own[priority] and not place.aside
-                    and not (place.behind and place.priority == priority) then
+                if place ~= level.own[priority] and not place.aside then
                     return true
                 end
             end
             return false
+        end,
+
+        -- How many places the caller's worker has in the outermost line; nil: others have places there, too.
+        alone_with = function(own)
+            local count = 0
+            for place in tenants.each(own) do
+                if place.client ~= tenants.client then
+                    return nil
+                end
+                count = count + 1
+            end
+            return count
         end,
 
         -- takt_inner_turn_of: returns a function that tells how many waiters of a want have slots in this turn, one
@@ -284,16 +295,22 @@ if ledger.inner then
             end)
         end,
 
-        turn_from = function(claim, priority)
-            local at = ledger.now
+        -- takt_inner_turn_from.
+        turn_from = function(claim, priority, in_line)
+            local at, lookahead, gaps, paced = ledger.now, limit.lookahead, limit.gaps, limit.gaps.rule()
+            local places = in_line and line and line.charge and inner.alone_with(claim.own)
+            local function has_long_turns()
+                return places and limit.lookahead == lookahead and (places == 1 or gaps.suit(paced))
+            end
             inner.each(function(level)
                 local place = level.own and level.own[priority]
-                if place and not place.aside and inner.is_contested(level, priority) then
-                    local seen, own, from = inner.look(level, claim, priority, true), claim.own, claim.from
-                    claim.own, claim.from = level.own, math.max(ledger.now, ledger.blocked)
-                    at = math.max(at, claim.turn_from(place, seen.share, seen.ahead, seen.shares, seen.others))
-                    claim.own, claim.from = own, from
+                if not place or place.aside or not (inner.is_contested(level, priority) or has_long_turns()) then
+                    return
                 end
+                local seen, own, from = inner.look(level, claim, priority, true), claim.own, claim.from
+                claim.own, claim.from = level.own, math.max(ledger.now, ledger.blocked)
+                at = math.max(at, claim.turn_from(place, seen.share, seen.ahead, seen.shares, seen.others))
+                claim.own, claim.from = own, from
             end)
             return at
         end,

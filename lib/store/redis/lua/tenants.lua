@@ -159,7 +159,8 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         add = function(priority, name, since)
             local list = tenants.list
             list[#list + 1] = { name = name, priority = priority, weight = 1, tag = 0, since = since, index = #list + 1,
-                wanting = 0, asking = 0, places = 0, processes = 0, all = 0 }
+                wanting = 0, asking = 0, places = 0, in_turn = 0, away = 0, processes = 0,
+                all = 0 }
             return list[#list]
         end,
 
@@ -186,7 +187,8 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             local further = limit.count_more()
             field = field or 'tenant'
             for _, one in ipairs(list or tenants.list) do
-                one.wanting, one.asking, one.places, one.processes, one.all, one.head = 0, 0, 0, 0, 0, nil
+                one.wanting, one.asking, one.places, one.all, one.head = 0, 0, 0, 0, nil
+                one.in_turn, one.away, one.processes = 0, 0, 0
                 for unit = 1, further do
                     one[unit] = 0
                 end
@@ -196,13 +198,17 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 if one then
                     one.all = one.all + 1
                 end
+                if one and not place.aside then -- each has its share, also one that the claim passes over
+                    one.in_turn, one.processes = one.in_turn + 1, one.processes + place.weight
+                    one.away = one.away + (place.behind and place.away and 1 or 0)
+                end
                 if one and not place.aside and not place.behind then
+                    one.places = one.places + 1
                     one.wanting = one.wanting + place.wanting
                     one.asking = one.asking + place.waiting - place.held_back
                     for unit = 1, further do
                         one[unit] = one[unit] + wanted_by(place, unit)
                     end
-                    one.places, one.processes = one.places + 1, one.processes + place.weight
                     one.head = one.head and one.head.turn < place.turn and one.head or place
                 end
             end
@@ -406,7 +412,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             local lowest, kept = {}, {}
             tenants.count(own)
             for _, one in ipairs(tenants.list) do
-                if one.places > 0 then
+                if one.places > 0 or one.away > 0 then
                     lowest[one.priority] = math.min(lowest[one.priority] or NEVER, one.tag)
                 end
             end
@@ -497,7 +503,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         end,
 
         share = function(one, total, weights)
-            local processes = one.places > 1 and math.max(one.processes, 1) or 1
+            local processes = one.in_turn > 1 and math.max(one.processes, 1) or 1
             return math.max(math.floor(tenants.turn_of(one, total, weights) / processes), 1)
         end,
 
@@ -518,7 +524,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             if plan and head then
                 tag = mine.tag + math.floor(math.min(ahead, TAKT_SETTLED_MAX) * TAKT_TENANT_STEP / mine.weight)
             end
-            return share, mine.places > 1 and shares_of(place) or 1,
+            return share, mine.in_turn > 1 and shares_of(place) or 1,
                 tenants.left_to_others(mine, asked, total, weights, tag, list) + ahead,
                 head and need + before - 1 or 0
         end,
@@ -617,6 +623,13 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 tenants.rivals(mine.priority, nil, within))
         end,
 
+        -- would_be_behind() of core/tenants.c.
+        would_be_behind = function(mine, theirs)
+            local one, other = mine.tenant, tenants.find(theirs.priority, theirs.tenant.name)
+            local tag, index = other and other.tag or 0, other and other.index or #tenants.list + 1
+            return one ~= other and (tag > one.tag or tag == one.tag and index > one.index)
+        end,
+
         -- takt_tenants_pass_over: the places of the inner lines that the claim does not wait for are `behind`.
         pass_over = function(own)
             local room, rooms = limit.room(math.max(ledger.now, ledger.blocked), ledger.now + limit.lookahead)
@@ -636,9 +649,13 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 for i = mine and (ledger.inner.name and 2 or 1) or NEVER, #ledger.inner.levels do
                     local within = ledger.inner.levels[i].tenants
                     for _, place in ipairs(within and within.places or {}) do
-                        local theirs = place.priority == priority and found[place.worker .. ',' .. priority]
-                        place.behind = theirs and not theirs.aside and tenants.is_behind(mine, theirs, asked, total)
-                            or place.behind
+                        local theirs = found[place.worker .. ',' .. priority]
+                        if place.priority == priority and theirs then
+                            place.away = false
+                            place.behind = not theirs.aside and tenants.is_behind(mine, theirs, asked, total)
+                        elseif place.priority == priority then
+                            place.away, place.behind = true, i > 1 and tenants.would_be_behind(mine, place)
+                        end
                     end
                 end
             end
