@@ -175,13 +175,17 @@ takt_amounts takt_claim_least(const takt_claim *claim, const takt_numbers *numbe
 typedef struct takt_place {
     uint64_t worker;
     int64_t seq;
-    int64_t turn;          /* the order within the priority */
-    int64_t wanting;       /* tokens: those last claimed, less those awarded then */
-    int64_t need;          /* cost of its first waiter */
-    takt_amounts more;     /* from TAKT_UNIT_MORE on, as `wanting` */
-    takt_amounts needs;    /* likewise, as `need` */
-    int64_t waiting;       /* number of its waiters */
-    int64_t held_back;     /* of them, those that inner limits do not let start soon (inner.h) */
+    int64_t turn;       /* the order within the priority */
+    int64_t wanting;    /* tokens: those last claimed, less those awarded then */
+    int64_t need;       /* cost of its first waiter */
+    takt_amounts more;  /* from TAKT_UNIT_MORE on, as `wanting` */
+    takt_amounts needs; /* likewise, as `need` */
+    int64_t waiting;    /* number of its waiters */
+    int64_t held_back;  /* of them, those that inner limits do not let start soon (inner.h) */
+    /* so long after its claim its inner limits give it the next token; 0: it is not known, or can
+     * wait for no slot that others could use before (tenants.h) */
+    int64_t due_in_us;
+    takt_amounts open;     /* of a place with that, not kept: what it can use of what it wants */
     int64_t weight;        /* shares that each of its turns has */
     int64_t left;          /* of a turn that has begun: its shares that are left; 0: it has not */
     int64_t former;        /* in a line with weights: its last turn; 0: it has had none */
@@ -221,7 +225,8 @@ typedef struct takt_tenant {
     int64_t since_us; /* since when it has had waiters in line */
     /* of its places that are not aside, counted when they are needed */
     takt_amounts wanting;
-    takt_amounts need; /* of the first of its places */
+    takt_amounts usable; /* of that, what they can use now */
+    takt_amounts need;   /* of the first of its places */
     int64_t places;
     int64_t in_turn;   /* these, and those that the claim passes over (takt_place.behind) */
     int64_t away;      /* of the latter, those that are parked */

@@ -12,7 +12,7 @@
 #include "rules/gcra.h"
 
 #define NUMBER_SIZE 21 /* the longest int64 and its separator */
-#define PLACE_SIZE  ((16 + 2 * TAKT_MORE_MAX) * NUMBER_SIZE)
+#define PLACE_SIZE  ((17 + 2 * TAKT_MORE_MAX) * NUMBER_SIZE)
 #define HOLDER_SIZE (5 * NUMBER_SIZE)
 #define TENANT_SIZE (4 * NUMBER_SIZE + TAKT_TENANT_TEXT_MAX + 1)
 
@@ -449,8 +449,8 @@ static void read_tenant(takt_reader *reader, takt_ledger *ledger, takt_numbers *
 }
 
 /* wWORKER,SEQ,PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN,EXPIRES[*WEIGHT[+LEFT]][-FORMER][,[a][f][p]],
- * then with tenants @TENANT,CLIENT[,HELD_BACK], and of each further unit /WANTING,NEED: up to the
- * last that is wanted or needed */
+ * then with tenants @TENANT,CLIENT[,HELD_BACK][+DUE_IN], and of each further unit /WANTING,NEED: up
+ * to the last that is wanted or needed */
 
 static int count_places(const takt_ledger *ledger)
 {
@@ -512,6 +512,8 @@ static void write_place(takt_writer *writer, const takt_ledger *ledger, int i)
         takt_write_hex(writer, place->client);
         if (place->held_back > 0)
             write_number(writer, ',', place->held_back);
+        if (place->due_in_us > 0)
+            write_number(writer, '+', place->due_in_us);
     }
     write_further(writer, place);
 }
@@ -521,7 +523,7 @@ static void read_place_of_tenant(takt_reader *reader, const takt_ledger *ledger,
 {
     place->tenant = 0;
     place->client = 0;
-    place->held_back = 0;
+    place->held_back = place->due_in_us = 0;
     if (ledger->tenant_count == 0)
         return;
     takt_read_char(reader, '@');
@@ -530,6 +532,8 @@ static void read_place_of_tenant(takt_reader *reader, const takt_ledger *ledger,
     place->client = takt_read_hex(reader);
     if (takt_read_if(reader, ','))
         place->held_back = takt_read_int(reader, 1, place->waiting);
+    if (takt_read_if(reader, '+'))
+        place->due_in_us = takt_read_int(reader, 1, TAKT_EXACT_MAX);
     reader->bad |= ledger->tenants[place->tenant - 1].priority != place->priority;
 }
 

@@ -29,11 +29,11 @@
  *                                    for each place in line
  *
  * With tenants (tenants.h) there is a part for each of them before the places, and a place has at
- * its end whose it is, counted from 1, the worker to wake, and how many of its waiters inner limits
- * hold back:
+ * its end whose it is, counted from 1, the worker to wake, how many of its waiters inner limits
+ * hold back, and how long after its claim these give it the next token:
  *
  *     pPRIORITY,WEIGHT,TAG,SINCE,NAME
- *     w...@TENANT,CLIENT[,HELD_BACK]
+ *     w...@TENANT,CLIENT[,HELD_BACK][+DUE_IN]
  *
  * Workers are hexadecimal; a place may be aside, the foremost of its worker, lacking a permit, and
  * of a higher weight than 1 with so many shares left of its turn, and behind others of its priority

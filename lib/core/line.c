@@ -119,7 +119,7 @@ int takt_line_restate(takt_ledger *ledger, int64_t now_us, const takt_place *tol
     place->need = told->need;
     place->more = ledger->stated[told->priority].more = told->more;
     place->needs = told->needs;
-    place->held_back = 0;
+    place->held_back = place->due_in_us = 0;
     place->again_at_us = now_us;
     place->expires_at_us = now_us + TAKT_SILENT_US;
     place->aside = place->lacking = false;
@@ -237,6 +237,13 @@ int64_t takt_line_wanted(const takt_place *place, int unit)
     return unit == TAKT_UNIT_TOKENS     ? place->wanting
            : unit == TAKT_UNIT_REQUESTS ? place->waiting - place->held_back
                                         : place->more.of[unit];
+}
+
+int64_t takt_line_usable(const takt_place *place, int unit)
+{
+    int64_t wanted = takt_line_wanted(place, unit);
+
+    return place->due_in_us > 0 ? takt_min(wanted, place->open.of[unit]) : wanted;
 }
 
 int64_t takt_line_need(const takt_place *place, int unit)

@@ -11,6 +11,7 @@
 #include "core/line.h"
 #include "core/tenant_name.h"
 #include "core/wakes.h"
+#include "rules/window.h"
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
@@ -46,7 +47,7 @@ static void count_none(const takt_ledger *ledger)
 {
     for (int i = 0; i < ledger->tenant_count; i++) {
         takt_tenant *tenant = &ledger->tenants[i];
-        tenant->wanting = tenant->need = (takt_amounts){{0}};
+        tenant->wanting = tenant->usable = tenant->need = (takt_amounts){{0}};
         tenant->places = tenant->in_turn = tenant->away = 0;
         tenant->processes = tenant->all = 0;
     }
@@ -66,6 +67,7 @@ static void count_place(takt_tenant *tenant, const takt_place *place)
         return;
     for (int unit = 0; unit < TAKT_UNITS; unit++) {
         tenant->wanting.of[unit] += takt_line_wanted(place, unit);
+        tenant->usable.of[unit] += takt_line_usable(place, unit);
         if (tenant->places == 0)
             tenant->need.of[unit] = takt_line_need(place, unit);
     }
@@ -91,24 +93,18 @@ static void name_all(takt_ledger *ledger, int64_t now_us)
     }
 }
 
-/* The highest tag of the tenants of a priority that have places which are not aside, and the sum of
- * their weights, without one tenant. weights 0: there are none. */
-typedef struct rivals {
-    int64_t highest, weights;
-} rivals;
-
-static rivals rivals_of(const takt_ledger *ledger, int priority, int without)
+/* The sum of the weights of the tenants of a priority that have places which are not aside, without
+ * one tenant. 0: there are none. */
+static int64_t weights_of(const takt_ledger *ledger, int priority, int without)
 {
-    rivals all = {0, 0};
+    int64_t weights = 0;
 
     for (int i = 0; i < ledger->tenant_count; i++) {
         const takt_tenant *tenant = &ledger->tenants[i];
-        if (i == without || tenant->priority != priority || tenant->places == 0)
-            continue;
-        all.highest = takt_max(all.highest, tenant->tag);
-        all.weights += tenant->weight;
+        if (i != without && tenant->priority == priority && tenant->places > 0)
+            weights += tenant->weight;
     }
-    return all;
+    return weights;
 }
 
 /* The unit of prices and tags: the first that a rule counts. Permits alone are of requests. */
@@ -136,19 +132,29 @@ static int64_t lookahead_priced(const takt_ledger *ledger, int64_t now_us)
 }
 
 /* A tenant claims. One that has no waiters saves nothing: its tag is not lower than the lowest of
- * the others, which is 0. One that has some may be behind by a few turns. */
+ * the others, which is 0. One that has some may be behind the next one by a few turns. Those that
+ * are behind still more come along: their keys may hold them up together. */
 static void come(takt_ledger *ledger, int64_t now_us, int index, int64_t weight)
 {
     takt_tenant *tenant = &ledger->tenants[index];
-    rivals others = rivals_of(ledger, tenant->priority, index);
-    int64_t turn;
+    int64_t weights = weights_of(ledger, tenant->priority, index);
+    int64_t next = INT64_MAX, from = tenant->tag, turn, more;
 
     tenant->weight = weight;
-    if (others.weights == 0 || tenant->places == 0)
+    if (weights == 0 || tenant->places == 0)
         return;
-    turn = lookahead_priced(ledger, now_us) / (others.weights + weight) + 1;
-    tenant->tag =
-        takt_max(tenant->tag, others.highest - TAKT_TENANT_TURNS * turn * TAKT_TENANT_STEP);
+    for (int i = 0; i < ledger->tenant_count; i++) {
+        const takt_tenant *other = &ledger->tenants[i];
+        if (other->priority == tenant->priority && other->places > 0 && other->tag > from)
+            next = takt_min(next, other->tag);
+    }
+    turn = lookahead_priced(ledger, now_us) / (weights + weight) + 1;
+    more = next - TAKT_TENANT_TURNS * turn * TAKT_TENANT_STEP - from;
+    for (int i = 0; next < INT64_MAX && more > 0 && i < ledger->tenant_count; i++) {
+        takt_tenant *other = &ledger->tenants[i];
+        if (other->priority == tenant->priority && other->tag <= from)
+            other->tag += more;
+    }
 }
 
 static void drop(takt_ledger *ledger, int index)
@@ -359,6 +365,7 @@ void takt_tenants_tidy(takt_ledger *ledger, int64_t now_us)
         ledger->tenants[i].places = 0;
         ledger->tenants[i].since_us = takt_min(ledger->tenants[i].since_us, now_us);
     }
+    takt_tenants_open(ledger, now_us);
     for (int at = 0; at < ledger->line_count; at++) {
         takt_place *place = &ledger->line[at];
         takt_tenant *tenant = tenant_of(ledger, at);
@@ -416,7 +423,7 @@ static int64_t left_to(const takt_tenant *tenant, int64_t tag, int unit, int64_t
 
     return takt_min(takt_max(takt_max(turn, takt_min(until_even(tenant, tag), 2 * turn)),
                              tenant->need.of[unit]),
-                    tenant->wanting.of[unit]);
+                    tenant->usable.of[unit]);
 }
 
 /* What is left to all tenants that go before this one.  `tag`: when this one has had as much, they
@@ -434,7 +441,7 @@ static int64_t left_to_others(const takt_ledger *ledger, int index, int unit, in
             continue;
         if (goes_before(ledger, i, index, unit, total, weights))
             own = left_to(tenant, mine->tag, unit, total, weights);
-        left += takt_max(own, takt_min(until_even(tenant, tag), tenant->wanting.of[unit]));
+        left += takt_max(own, takt_min(until_even(tenant, tag), tenant->usable.of[unit]));
     }
     return left;
 }
@@ -454,7 +461,7 @@ static takt_tenant_turn turn_among(const takt_ledger *ledger, int at, const takt
 {
     const takt_place *me = &ledger->line[at], *head = NULL;
     const takt_tenant *mine = &of->tenants[index];
-    int64_t weights = rivals_of(of, mine->priority, -1).weights;
+    int64_t weights = weights_of(of, mine->priority, -1);
     int64_t before = 0, shares = 0, need = 0, tag = 0, ahead;
     takt_tenant_turn turn = {.share = share_of(mine, total, weights),
                              .shares = mine->in_turn > 1 ? takt_line_shares(me) : 1};
@@ -471,12 +478,76 @@ static takt_tenant_turn turn_among(const takt_ledger *ledger, int at, const takt
     need = head ? takt_line_need(head, unit) : 0;
     ahead =
         shares * turn.share + (head ? takt_line_shares(head) * takt_max(need - turn.share, 0) : 0);
-    ahead = takt_min(ahead, mine->wanting.of[unit] - takt_line_wanted(me, unit));
+    ahead = takt_min(ahead, plan ? mine->wanting.of[unit] - takt_line_wanted(me, unit)
+                                 : mine->usable.of[unit] - takt_line_usable(me, unit));
     if (plan && head)
         tag = mine->tag + step_of(mine, ahead);
     turn.ahead = left_to_others(of, index, unit, total, weights, tag) + ahead;
     turn.first = head ? need + before - 1 : 0; /* the order of tenants may change */
     return turn;
+}
+
+/* ---- keys that hold their tenants up ----------------------------------------------------------
+ */
+
+int64_t takt_tenants_part(const takt_ledger *ledger, int at, int64_t span_us, takt_amounts one)
+{
+    takt_amounts through = takt_numbers_throughput(ledger->numbers, &ledger->state, span_us);
+    int64_t weight = 1, weights = 1, count = INT64_MAX;
+
+    if (at >= 0) {
+        const takt_tenant *mine = tenant_of(ledger, at);
+        takt_tenants_count(ledger);
+        weight = mine->weight;
+        weights = 0;
+        for (int i = 0; i < ledger->tenant_count; i++)
+            if (ledger->tenants[i].priority == mine->priority && ledger->tenants[i].all > 0)
+                weights += ledger->tenants[i].weight;
+    }
+    TAKT_EACH_UNIT(unit, takt_numbers_units(ledger->numbers))
+    count = takt_min(count,
+                     takt_mul_div(through.of[unit], weight, weights) / takt_max(one.of[unit], 1));
+    return count;
+}
+
+static int64_t due_of(const takt_place *place)
+{
+    return place->expires_at_us - TAKT_SILENT_US + place->due_in_us;
+}
+
+/* What is open to the place `at`, whose key is due then. Of places that are due at one instant, for
+ * they are of one key, the first ones in line take it. */
+static takt_amounts open_to(const takt_ledger *ledger, int64_t now_us, int at)
+{
+    const takt_place *place = &ledger->line[at];
+    int64_t due_us = due_of(place), open_us = now_us + ledger->numbers->lookahead_us - due_us;
+    takt_amounts open = {{0}};
+
+    for (int i = at - 1; i >= 0 && ledger->line[i].priority == place->priority; i--) {
+        const takt_place *other = &ledger->line[i];
+        if (other->due_in_us == 0 || due_of(other) != due_us)
+            continue;
+        for (int unit = 0; unit < TAKT_UNITS; unit++)
+            open.of[unit] = other->open.of[unit] - takt_line_usable(other, unit);
+        return open;
+    }
+    if (open_us < 0)
+        return open;
+    open = takt_numbers_throughput(ledger->numbers, &ledger->state, open_us);
+    for (int unit = 0; unit < TAKT_UNITS; unit++)
+        open.of[unit]++;
+    return open;
+}
+
+void takt_tenants_open(takt_ledger *ledger, int64_t now_us)
+{
+    for (int at = 0; at < ledger->line_count; at++) {
+        takt_place *place = &ledger->line[at];
+        if (place->due_in_us > 0 && due_of(place) <= now_us)
+            place->due_in_us = 0;
+        if (place->due_in_us > 0)
+            place->open = open_to(ledger, now_us, at);
+    }
 }
 
 /* ---- turns inside turns ---------------------------------------------------------------------- */
@@ -597,7 +668,7 @@ takt_tenant_turn takt_tenants_turn(const takt_ledger *ledger, int at, int unit, 
 
     if (!ledger->within_turns || me->inside == 0)
         return turn_among(ledger, at, ledger, me->tenant - 1, unit, total, plan);
-    weights = rivals_of(ledger, subject->priority, -1).weights;
+    weights = weights_of(ledger, subject->priority, -1);
     turn = turn_among(ledger, at, ledger->inner[0], me->inside - 1, unit,
                       turn_of(subject, total, weights), plan);
     if (plan && turn.ahead > 0)
@@ -613,7 +684,7 @@ takt_tenant_turn takt_tenants_turn(const takt_ledger *ledger, int at, int unit, 
 static bool is_behind(const takt_ledger *outer, int me, int at, int64_t total)
 {
     const takt_place *mine = &outer->line[me], *theirs = &outer->line[at];
-    int64_t weights = rivals_of(outer, mine->priority, -1).weights;
+    int64_t weights = weights_of(outer, mine->priority, -1);
     int unit = priced_unit(outer);
 
     if (theirs->tenant != mine->tenant)
@@ -622,7 +693,7 @@ static bool is_behind(const takt_ledger *outer, int me, int at, int64_t total)
         mine->inside == theirs->inside)
         return at > me;
     total = turn_of(tenant_of(outer, me), total, weights);
-    weights = rivals_of(outer->inner[0], mine->priority, -1).weights;
+    weights = weights_of(outer->inner[0], mine->priority, -1);
     return !goes_before(outer->inner[0], theirs->inside - 1, mine->inside - 1, unit, total,
                         weights);
 }
@@ -746,7 +817,7 @@ void takt_tenants_wake(const takt_ledger *ledger, uint64_t claimer, int level, t
         if (place->aside)
             continue;
         same += place->wanting;
-        weights = rivals_of(ledger, priority, -1).weights;
+        weights = weights_of(ledger, priority, -1);
         kept = before[index] * share_of(mine, concurrency, weights);
         before[index] += takt_line_shares(place);
         if (!place->lacking || place->worker == claimer)

@@ -67,6 +67,15 @@ takt_tenant_turn takt_tenants_turn(const takt_ledger *ledger, int at, int unit, 
                                    bool plan);
 void takt_tenants_count(const takt_ledger *ledger);
 
+/* For how many requests like that one the rules give enough in so long; of a place's tenant
+ * (at >= 0) its part of them. */
+int64_t takt_tenants_part(const takt_ledger *ledger, int at, int64_t span_us, takt_amounts one);
+
+/* A place whose inner limits give the next token at an instant (due_in_us) can use no slot before
+ * that.  All the slots after it are left to the place, but no more than it wants.  Call when that
+ * instant or the places change. */
+void takt_tenants_open(takt_ledger *ledger, int64_t now_us);
+
 /* In its inner lines a claim does not wait for a place that does not go before its own one in the
  * outermost line, which has tenants: each would wait for the other.  Such places are `behind`:
  * until the claim ends, nothing is left to them there, but their turns are shares of the line.  Nor

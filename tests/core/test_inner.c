@@ -4,6 +4,8 @@
  */
 #include "core/inner.h"
 
+#include "core/ledger_text.h"
+#include "core/line.h"
 #include "core/subs.h"
 
 TestSuite(inner);
@@ -154,4 +156,93 @@ Test(inner, held_back_waiters_are_told_in_the_text_and_count_as_waiting)
     cr_assert_eq(b.award.waiting, subs[0].count);
     cr_assert_eq(b.ledger.line_count, 1);
     cr_assert_eq(b.line[0].waiting - b.line[0].held_back, 1, "the next slots are 200 ms apart");
+}
+
+/* ---- slots before a key is due ----------------------------------------------------------------
+ */
+
+static const takt_place *place_in_line(const sub *of)
+{
+    return place_of(&b, takt_tenant_worker(of->worker, of->tenant), 5);
+}
+
+/* Key 0 of 50/s and other work, which stands in line already, of 200/s. */
+static void set_up_scarce(int64_t rate)
+{
+    set_up(limit_of(rate, SECOND, 1), limit_of(rate / 4, SECOND, 1));
+    add(2, -1, 1000000, 0);
+    add(1, 0, 1000000, 0);
+    add(3, 0, 1000000, 0);
+    claim(&subs[0], 0);
+}
+
+Test(inner, a_place_says_when_its_key_is_due)
+{
+    char text[4096], again[4096];
+    takt_place line[8];
+    takt_tenant tenants[32];
+    takt_ledger read = {
+        .line = line, .line_capacity = 8, .tenants = tenants, .tenant_capacity = 32};
+    takt_numbers kept;
+    size_t size;
+
+    set_up_scarce(200);
+    claim(&subs[1], 200 * MS);
+    cr_assert_gt(place_in_line(&subs[1])->due_in_us, 0);
+    cr_assert_leq(place_in_line(&subs[1])->due_in_us, 2 * 250 * MS);
+    cr_assert_eq(place_in_line(&subs[0])->due_in_us, 0, "no inner limit holds it up");
+    size = takt_ledger_encode(&b.ledger, text, sizeof text);
+    cr_assert_not_null(memchr(text, '+', size));
+    cr_assert_eq(takt_ledger_decode(&read, b.ledger.numbers, &kept, NOW + 200 * MS, text, size), 0);
+    cr_assert_eq(takt_ledger_encode(&read, again, sizeof again), size);
+    cr_assert_eq(memcmp(text, again, size), 0);
+}
+
+Test(inner, all_places_of_a_key_learn_when_it_is_due)
+{
+    int64_t due_us;
+
+    set_up_scarce(200);
+    claim(&subs[1], 200 * MS);
+    due_us = place_in_line(&subs[1])->due_in_us;
+    cr_assert_gt(due_us, 0);
+    claim(&subs[2], 420 * MS);
+    cr_assert_gt(subs[2].starts, 0);
+    cr_assert_gt(place_in_line(&subs[1])->due_in_us, due_us);
+    cr_assert_eq(place_in_line(&subs[1])->due_in_us, place_in_line(&subs[2])->due_in_us + 220 * MS);
+}
+
+Test(inner, no_slot_is_left_to_a_key_before_it_is_due)
+{
+    const takt_place *place;
+
+    set_up_scarce(200);
+    claim(&subs[1], 200 * MS);
+    place = place_in_line(&subs[1]);
+    cr_assert_eq(takt_line_usable(place, TAKT_UNIT_TOKENS), 0);
+    takt_ledger_tidy(&b.ledger, NOW + 240 * MS);
+    cr_assert_gt(takt_line_usable(place, TAKT_UNIT_TOKENS), 0);
+    cr_assert_lt(takt_line_usable(place, TAKT_UNIT_TOKENS), place->wanting);
+    takt_ledger_tidy(&b.ledger, NOW + 200 * MS + place->due_in_us);
+    place = place_in_line(&subs[1]);
+    cr_assert_eq(place->due_in_us, 0);
+    cr_assert_eq(takt_line_usable(place, TAKT_UNIT_TOKENS), place->wanting);
+}
+
+/* A lookahead has three slots. */
+Test(inner, few_slots_are_left_as_they_are)
+{
+    set_up_scarce(12);
+    claim(&subs[1], 200 * MS);
+    cr_assert_eq(place_in_line(&subs[1])->due_in_us, 0);
+}
+
+Test(inner, a_key_that_gives_its_part_is_not_scarce)
+{
+    set_up(limit_of(200, SECOND, 1), limit_of(120, SECOND, 1));
+    add(2, -1, 1000000, 0);
+    add(1, 0, 1000000, 0);
+    claim(&subs[0], 0);
+    claim(&subs[1], 200 * MS);
+    cr_assert_eq(place_in_line(&subs[1])->due_in_us, 0);
 }

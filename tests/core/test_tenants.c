@@ -516,6 +516,22 @@ Test(tenants, what_was_not_used_is_not_saved)
     is_over();
 }
 
+/* Two that lag behind a third keep their order: their key may hold up both. */
+Test(tenants, those_that_lag_keep_their_distance)
+{
+    say_of(0, 1, "first", 1, 5, 1000);
+    say_of(0, 2, "second", 1, 5, 1000);
+    say_of(0, 3, "third", 1, 5, 1000);
+    b.tenants[0].tag = 0;
+    b.tenants[1].tag = 3 * TAKT_TENANT_STEP;
+    b.tenants[2].tag = 1000 * TAKT_TENANT_STEP;
+    say_of(100, 2, "second", 1, 5, 1000);
+    cr_assert_gt(tenant_of("third", 5)->tag, 0);
+    cr_assert_lt(tenant_of("third", 5)->tag, 100 * TAKT_TENANT_STEP, "a few turns at most");
+    cr_assert_eq(tenant_of("first", 5)->tag, 0);
+    cr_assert_geq(tenant_of("second", 5)->tag, 3 * TAKT_TENANT_STEP);
+}
+
 Test(tenants, urgent_work_of_any_goes_first)
 {
     add(1, "a", 1, 50000, 0);

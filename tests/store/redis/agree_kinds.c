@@ -683,6 +683,16 @@ static bool holds_back(const char *text)
     return false;
 }
 
+/* Places whose keys give the next token later: "...@1,beef,7+20000". */
+static int64_t dues(const char *text)
+{
+    int64_t sum = 0;
+
+    for (const char *at = strchr(text, '@'); at; at = strchr(at + 1, '@'))
+        sum += at[strcspn(at, ";/+")] == '+';
+    return sum;
+}
+
 static bool has_brake(const agree_outcome *ran)
 {
     bool found = false;
@@ -762,6 +772,8 @@ static void count_inner(const agree_outcome *ran)
     count("claims that are parked", nested && award->parked);
     count("claims that are parked after slots", gives && award->parked);
     count("waiters that are held back", nested && holds_back(ran->after));
+    count("keys that give the next token later", nested && dues(ran->after) == 1);
+    count("several places of keys that give the next token later", nested && dues(ran->after) > 1);
     count("claims that nobody gives",
           nested && step->claim.want_count > 0 && award->in_line == 0 && !award->parked && !gives);
     count("gaps that begin", !has_gaps(ran->before) && has_gaps(ran->after));

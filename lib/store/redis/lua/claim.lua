@@ -678,6 +678,9 @@ claim = {
         if claim.inner and claim.inner.name then
             tenants.arrange(claim.own)
         end
+        if claim.inner and line and line.charge then
+            claim.inner.note_due(claim)
+        end
         if claim.inner and line and line.assign then
             tenants.pass_over(claim.own) -- its turns may be over
         end

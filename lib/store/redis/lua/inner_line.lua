@@ -6,6 +6,9 @@
 -- whose work is not nested: such a level has no `tenants`.
 -- needs: inner overflow
 
+local SCARCE_LOOKAHEADS = 16 -- these as in core/inner_line.c
+local SLOTS_TO_LEND = 4
+
 if ledger.inner then
     local inner = ledger.inner
     local added = {
@@ -313,6 +316,54 @@ if ledger.inner then
                 claim.own, claim.from = own, from
             end)
             return at
+        end,
+
+        -- is_scarce() of core/inner_line.c.
+        is_scarce = function(priority, place)
+            local span, more = SCARCE_LOOKAHEADS * limit.lookahead, inner.own_more(place.need, place.first)
+            local part, scarce = tenants.part(place.tenant, span, place.need, more), false
+            if part == tenants.part(nil, span, place.need, more)
+                or tenants.part(nil, limit.lookahead, place.need, more) < SLOTS_TO_LEND then
+                return false
+            end
+            inner.each(function(level)
+                local own = level.own and level.own[priority]
+                local need, needs = (level.told or inner.plain)(place.need, place.first)
+                local mine = own and not (level == inner.levels[1] and inner.name) and own.tenant or nil
+                scarce = scarce or inner.outermost.tenants.part(mine, span, need, needs) <= part
+            end)
+            return scarce
+        end,
+
+        -- The places of one priority that stand in the innermost line as well are due at that instant.
+        set_due = function(priority, mine, due)
+            local found = {}
+            local within = inner.levels[1].tenants
+            for _, place in ipairs(within and within.places or {}) do
+                found[place.priority == priority and place.worker] = true
+            end
+            for _, place in ipairs(tenants.places) do
+                if place.priority == priority and found[place.worker] then
+                    place.due_in = math.max(due - (place.expires - TAKT_SILENT_US), 0)
+                end
+            end
+            mine.due_in = math.max(due - (mine.expires - TAKT_SILENT_US), 0)
+        end,
+
+        -- takt_inner_note_due.
+        note_due = function(claim)
+            for priority = 0, 9 do
+                local place = claim.own[priority]
+                local due = place and inner.due(math.max(ledger.now, ledger.blocked), place.need, place.first) or NEVER
+                if due > ledger.now and due ~= NEVER and inner.is_scarce(priority, place) then
+                    inner.set_due(priority, place, due)
+                end
+            end
+            local lent = tenants.lends
+            tenants.open(claim.own)
+            if lent or tenants.lends then
+                tenants.count(claim.own)
+            end
         end,
 
         -- takt_inner_plan.

@@ -19,6 +19,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         list = {},
         places = {}, -- by priority and turn
         emptied = false, -- the keys of the line are to be deleted
+        lends = false, -- some places cannot use all that they want: open()
         is_inner = false, -- of the ledger of an inner limit
 
         -- Reads what the claim says behind its waiters: @WEIGHT,CLIENT,NAME. Returns what stands before it.
@@ -62,13 +63,15 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         -- Most places are written as they were read: `written` is the text of such a place up to its tenant.
         read_place = function(at)
             local worker, seq, priority, turn, wanting, need, waiting, again, expires, weight, left, former, aside,
-                foremost, lacks, told, index, client, holds, held_back, stop =
+                foremost, lacks, told, index, client, holds, held_back, dues, due_in, stop =
                 tenants.tail:match('^;w(%x+),(%d+),(%d),(%d+),(%d+),(%d+),(%d+),(%d+),(%d+)' .. WEIGHTS .. FORMER
-                    .. ',?(a?)(f?)(p?)()@(%d+),(%x+)(,?)(%d*)()', at)
+                    .. ',?(a?)(f?)(p?)()@(%d+),(%x+)(,?)(%d*)(%+?)(%d*)()', at)
             local tenant = worker and tenants.list[tonumber(index)]
             held_back = holds == ',' and (tonumber(held_back) or 0)
+            due_in = dues == '+' and (tonumber(due_in) or 0)
             local place = tenant and tenant.priority == tonumber(priority)
-                and not (held_back and (held_back < 1 or held_back > tonumber(waiting))) and {
+                and not (held_back and (held_back < 1 or held_back > tonumber(waiting)))
+                and not (due_in and (due_in < 1 or due_in > TAKT_EXACT_MAX)) and {
                 worker = worker,
                 seq = tonumber(seq),
                 priority = tonumber(priority),
@@ -77,6 +80,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 need = tonumber(need),
                 waiting = tonumber(waiting),
                 held_back = held_back or 0,
+                due_in = due_in or 0,
                 again = tonumber(again),
                 expires = tonumber(expires),
                 weight = tonumber(weight) or 1,
@@ -119,6 +123,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 parts[#parts + 1] = place.written or tenants.write_place(place)
                 parts[#parts + 1] = '@' .. place.tenant.index .. ',' .. place.client
                     .. (place.held_back > 0 and ',' .. digits_of(place.held_back) or '')
+                    .. ((place.due_in or 0) > 0 and '+' .. digits_of(place.due_in) or '')
                     .. (place.more and write_more(place) or '')
             end
             local tail = table.concat(parts)
@@ -135,7 +140,8 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 if place.worker == tenants.worker then
                     written.places[i] = { worker = place.worker, seq = place.seq, priority = place.priority,
                         turn = place.turn, wanting = place.wanting, need = place.need, waiting = place.waiting,
-                        held_back = place.held_back, again = place.again, expires = place.expires,
+                        held_back = place.held_back, due_in = place.due_in or 0, again = place.again,
+                        expires = place.expires,
                         weight = place.weight, left = place.left, former = place.former, aside = place.aside,
                         foremost = place.foremost, lacking = place.lacking, tenant = place.tenant,
                         client = place.client, more = place.more, needs = place.needs }
@@ -159,8 +165,8 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         add = function(priority, name, since)
             local list = tenants.list
             list[#list + 1] = { name = name, priority = priority, weight = 1, tag = 0, since = since, index = #list + 1,
-                wanting = 0, asking = 0, places = 0, in_turn = 0, away = 0, processes = 0,
-                all = 0 }
+                wanting = 0, asking = 0, places = 0, in_turn = 0, away = 0, processes = 0, all = 0 }
+            list[#list].usable = list[#list]
             return list[#list]
         end,
 
@@ -189,8 +195,9 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             for _, one in ipairs(list or tenants.list) do
                 one.wanting, one.asking, one.places, one.all, one.head = 0, 0, 0, 0, nil
                 one.in_turn, one.away, one.processes = 0, 0, 0
+                one.usable = tenants.lends and { wanting = 0, asking = 0 } or one -- of what they want
                 for unit = 1, further do
-                    one[unit] = 0
+                    one[unit], one.usable[unit] = 0, 0
                 end
             end
             for place in tenants.each(own) do
@@ -209,6 +216,11 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                     for unit = 1, further do
                         one[unit] = one[unit] + wanted_by(place, unit)
                     end
+                    if tenants.lends then
+                        for asked, amount in pairs(one.usable) do
+                            one.usable[asked] = amount + tenants.usable(place, asked)
+                        end
+                    end
                     one.head = one.head and one.head.turn < place.turn and one.head or place
                 end
             end
@@ -223,19 +235,20 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             end
         end,
 
-        -- The weights of the tenants of a priority that have active places, and the highest of their tags.
+        -- The weights of the tenants of a priority that have active places.
         rivals = function(priority, without, list)
-            local highest, weights = 0, 0
+            local weights = 0
             for _, one in ipairs(list or tenants.list) do
                 if one ~= without and one.priority == priority and one.places > 0 then
-                    highest, weights = math.max(highest, one.tag), weights + one.weight
+                    weights = weights + one.weight
                 end
             end
-            return weights, highest
+            return weights
         end,
 
+        -- Those that are still further behind come along: come() of core/tenants.c.
         come = function(one)
-            local weights, highest = tenants.rivals(one.priority, one)
+            local weights = tenants.rivals(one.priority, one)
             one.weight = tenants.weight
             if weights > 0 and one.places > 0 then
                 local room, rooms = limit.room(math.max(ledger.now, ledger.blocked), ledger.now + limit.lookahead)
@@ -243,7 +256,18 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 local unit = limit.units and tenants.priced_unit()
                 local total = unit and math.max(rooms[unit], throughs[unit]) or math.max(room, through)
                 local turn = math.floor(total / (weights + tenants.weight)) + 1
-                one.tag = math.max(one.tag, highest - TAKT_TENANT_TURNS * turn * TAKT_TENANT_STEP)
+                local from, after = one.tag, NEVER
+                for _, other in ipairs(tenants.list) do
+                    if other.priority == one.priority and other.places > 0 and other.tag > from then
+                        after = math.min(after, other.tag)
+                    end
+                end
+                local more = after - TAKT_TENANT_TURNS * turn * TAKT_TENANT_STEP - from
+                for _, other in ipairs(after < NEVER and more > 0 and tenants.list or {}) do
+                    if other.priority == one.priority and other.tag <= from then
+                        other.tag = other.tag + more
+                    end
+                end
             end
         end,
 
@@ -440,6 +464,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 end
             end
             tenants.places = kept
+            tenants.open()
             for _, one in ipairs(tenants.list) do
                 one.places, one.since = 0, math.min(one.since, now)
             end
@@ -480,6 +505,69 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             return asked == 'wanting' and place.need or needed_by(place, tonumber(asked) or 0)
         end,
 
+        -- takt_line_usable.
+        usable = function(place, asked)
+            local wanted = tenants.wanted(place, asked)
+            return place.open and math.min(wanted, place.open[asked]) or wanted
+        end,
+
+        -- takt_tenants_part. `mine`: the tenant; nil: the whole. Its places have been counted since they changed.
+        part = function(mine, span, cost, more)
+            local tokens, others = limit.throughput(span)
+            local weight, weights = 1, 1
+            if mine then
+                weight, weights = mine.weight, 0
+                for _, one in ipairs(tenants.list) do
+                    if one.priority == mine.priority and one.all > 0 then
+                        weights = weights + one.weight
+                    end
+                end
+            end
+            local count = math.floor(numbers.divide(tokens, weight, 0, weights) / cost)
+            for _, unit in ipairs(limit.units or {}) do
+                local amount = unit > 0 and more[unit] or 1
+                count = math.min(count, math.floor(numbers.divide(others[unit], weight, 0, weights) / amount))
+            end
+            return count
+        end,
+
+        -- takt_tenants_open. `own`: as of count().
+        open = function(own)
+            local found, left = {}, {}
+            for place in tenants.each(own) do
+                local due = (place.due_in or 0) > 0 and place.expires - TAKT_SILENT_US + place.due_in or 0
+                place.open = nil
+                if due > ledger.now then
+                    found[#found + 1] = place
+                else
+                    place.due_in = 0
+                end
+            end
+            tenants.lends = found[1] ~= nil
+            table.sort(found, tenants.stands_before)
+            for _, place in ipairs(found) do
+                local due = place.expires - TAKT_SILENT_US + place.due_in
+                local of = place.priority .. ',' .. due
+                place.open = left[of] or tenants.open_from(due)
+                left[of] = {}
+                for asked, amount in pairs(place.open) do
+                    left[of][asked] = amount - tenants.usable(place, asked)
+                end
+            end
+        end,
+
+        -- What the ledger gives from an instant on until the lookahead ends.
+        open_from = function(due)
+            local span, open = ledger.now + limit.lookahead - due, { wanting = 0, asking = 0 }
+            local tokens, others = limit.throughput(math.max(span, 0))
+            local one = span < 0 and 0 or 1
+            open.wanting = one * (tokens + 1)
+            for _, unit in ipairs(limit.units or {}) do
+                open[unit == 0 and 'asking' or unit] = one * (others[unit] + 1)
+            end
+            return open
+        end,
+
         -- What is left to the tenants that go before one. `asked`: as above. `tag`: when this one has had as much, they
         -- have had it, too.
         left_to_others = function(mine, asked, total, weights, tag, list)
@@ -487,14 +575,14 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             local max, min, floor = math.max, math.min, math.floor -- this is done for each tenant
             for _, one in ipairs(list or tenants.list) do
                 if one ~= mine and one.priority == mine.priority and one.places > 0 then
-                    local turn, wanted, kept = max(floor(total * one.weight / weights), 1), one[asked], 0
-                    local after = one.tag + floor(min(turn, wanted) * TAKT_TENANT_STEP / one.weight)
+                    local turn, usable, kept = max(floor(total * one.weight / weights), 1), one.usable[asked], 0
+                    local after = one.tag + floor(min(turn, one[asked]) * TAKT_TENANT_STEP / one.weight)
                     if after < my_tag or after == my_tag and one.index < mine.index then
                         local behind = mine.tag > one.tag and tenants.until_even(one, mine.tag) or 0
-                        kept = min(max(turn, min(behind, 2 * turn), tenants.needed(one.head, asked)), wanted)
+                        kept = min(max(turn, min(behind, 2 * turn), tenants.needed(one.head, asked)), usable)
                     end
                     if tag > one.tag then
-                        kept = max(kept, min(tenants.until_even(one, tag), wanted))
+                        kept = max(kept, min(tenants.until_even(one, tag), usable))
                     end
                     left = left + kept
                 end
@@ -520,7 +608,8 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             end
             local need = head and tenants.needed(head, asked) or 0
             local ahead = shares * share + (head and shares_of(head) * math.max(need - share, 0) or 0)
-            ahead = math.min(ahead, mine[asked] - tenants.wanted(place, asked))
+            ahead = math.min(ahead, plan and mine[asked] - tenants.wanted(place, asked)
+                or mine.usable[asked] - tenants.usable(place, asked))
             if plan and head then
                 tag = mine.tag + math.floor(math.min(ahead, TAKT_SETTLED_MAX) * TAKT_TENANT_STEP / mine.weight)
             end
