@@ -11,21 +11,28 @@
 #include <string.h>
 
 static failing_kind kind;
+static bool (*chooses)(void); /* else the calls are counted */
 static _Atomic int64_t calls, failing;
 static atomic_bool onwards, struck;
 
-void failing_start_kind(failing_kind which, int64_t n, bool all_later)
+static void start(failing_kind which, bool (*choose)(void), bool all_later)
 {
     kind = which;
+    chooses = choose;
     calls = 0;
     struck = false;
     onwards = all_later;
-    failing = n;
 }
 
 void failing_start(int64_t n, bool all_later)
 {
-    failing_start_kind(FAILING_MEMORY, n, all_later);
+    start(FAILING_MEMORY, NULL, all_later);
+    failing = n;
+}
+
+void failing_start_choosing(failing_kind which, bool (*choose)(void), bool all_later)
+{
+    start(which, choose, all_later);
 }
 
 int64_t failing_stop(void)
@@ -39,14 +46,16 @@ bool failing_struck(void)
     return struck;
 }
 
+static bool counts_down(void)
+{
+    int64_t n = failing, call = atomic_fetch_add(&calls, 1) + 1;
+
+    return n > 0 && (onwards ? call >= n : call == n);
+}
+
 bool failing_hit(failing_kind which)
 {
-    int64_t n = failing, call;
-
-    if (which != kind)
-        return false;
-    call = atomic_fetch_add(&calls, 1) + 1;
-    if (n == 0 || (onwards ? call < n : call != n))
+    if (which != kind || !(chooses ? (struck ? onwards : chooses()) : counts_down()))
         return false;
     struck = true;
     errno = kind == FAILING_MEMORY ? ENOMEM : ENOSPC;

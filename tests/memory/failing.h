@@ -17,8 +17,9 @@ typedef enum failing_kind {
     FAILING_IO      /* with ENOSPC: opening, writing and closing files */
 } failing_kind;
 
-/* The same for either kind. */
-void failing_start_kind(failing_kind kind, int64_t n, bool onwards);
+/* From now on the first call of this kind fails of which `choose` says so, with `onwards` all later
+ * ones of the kind too. */
+void failing_start_choosing(failing_kind kind, bool (*choose)(void), bool onwards);
 
 /* Whether this call fails; for the calls themselves. */
 bool failing_hit(failing_kind kind);

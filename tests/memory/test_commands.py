@@ -34,7 +34,7 @@ def undone_or_done(_, done):
     log = done.folder / 'log'
     records = [json.loads(line) for line in log.read_text(encoding='utf-8').splitlines()] if log.exists() else []
     ended = {record['line'] for record in records if record['event'] == 'end' and record['status'] == 0}
-    if done.code == 0 and not done.struck and len(ended) != 12:
+    if done.code == 0 and not done.place and len(ended) != 12:
         return f'only {len(ended)} lines are done'
     return None
 
