@@ -56,29 +56,24 @@ static int levels_in(const takt_queue *queue, int32_t cost, takt_more more, takt
     return count + 1;
 }
 
-static bool is_within(const takt_limit *inner, const takt_limit *outer)
-{
-    for (inner = inner->within; inner; inner = inner->within)
-        if (strcmp(inner->name, outer->name) == 0)
-            return true;
-    return false;
-}
-
-/* All its levels with their old limits, the innermost first. */
+/* All its levels with their old limits, in the order of its request: the innermost first.  These
+ * limits may be of different policies, so that their `within` does not tell the order. */
 static int levels_of(const takt_permit *permit, takt_level levels[TAKT_LEVELS_MAX])
 {
-    takt_level shaded[TAKT_LEVELS_MAX];
+    takt_level enforcing[TAKT_LEVELS_MAX], shaded[TAKT_LEVELS_MAX];
     bool waits = permit->queue != permit->shadow_queue; /* or is granted, by limits that enforce */
-    int count = waits ? levels_in(permit->queue, permit->cost, permit->more, levels) : 0;
+    int enforcing_count =
+        waits ? levels_in(permit->queue, permit->cost, permit->more, enforcing) : 0;
     int shaded_count = permit->shadow_queue ? levels_in(permit->shadow_queue, permit->shadow_cost,
                                                         permit->shadow_more, shaded)
                                             : 0;
+    int count = enforcing_count + shaded_count, at = 0;
 
-    for (int i = 0, at = 0; i < shaded_count; i++, at++) {
-        while (at < count && !is_within(shaded[i].limit, levels[at].limit))
-            at++;
-        memmove(&levels[at + 1], &levels[at], (size_t)(count++ - at) * sizeof *levels);
-        levels[at] = shaded[i];
+    for (int i = 0; i < count; i++) {
+        bool in_shadow =
+            at < shaded_count && (permit->shaded >> i & 1 || i - at == enforcing_count);
+        levels[i] = in_shadow ? shaded[at] : enforcing[i - at];
+        at += in_shadow;
     }
     return count;
 }

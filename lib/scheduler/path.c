@@ -73,12 +73,27 @@ static int add_mode(takt_scheduler *scheduler, const takt_level *levels, int cou
     return chain.count == 1 ? add_plain(scheduler, chosen[0], renew, path) : 0;
 }
 
+/* Which of the levels that take part are in shadow. */
+static uint8_t shaded_of(const takt_level *levels, int count)
+{
+    unsigned shaded = 0, bit = 1;
+
+    for (int i = 0; i < count; i++) {
+        if (count > 1 && levels[i].limit->access == TAKT_ACCESS_UNLIMITED)
+            continue;
+        shaded |= levels[i].limit->mode == TAKT_MODE_SHADOW ? bit : 0;
+        bit <<= 1;
+    }
+    return (uint8_t)shaded;
+}
+
 int takt_path_find(takt_scheduler *scheduler, const takt_level *levels, int count, bool renew,
                    takt_path *path)
 {
     int code = 0;
 
     path->count = 0;
+    path->shaded = shaded_of(levels, count);
     if (count > 1) {
         code = add_mode(scheduler, levels, count, TAKT_MODE_ENFORCE, renew, path);
         path->enforcing = path->count > 0;
@@ -106,6 +121,7 @@ void takt_path_enter(takt_scheduler *scheduler, takt_permit *permit, const takt_
     permit->cost = path->costs[0];
     permit->more = path->more[0];
     permit->levels = takt_path_enforcing(path);
+    permit->shaded = path->shaded;
     permit->shadow_queue = NULL;
     if (last > 0 || !path->enforcing)
         takt_waiter_expect(scheduler, path->queues[last], path->costs[last], path->more[last],

@@ -141,7 +141,7 @@ bool takt_turns_join(takt_scheduler *scheduler, const char *id, size_t size, tak
         free_if_unused(scheduler, turns);
         return false;
     }
-    *turn = (takt_turn){.queue = queue, .of = turns, .tenant = tenant, .priority = -1};
+    *turn = (takt_turn){.queue = queue, .of = turns, .tenant = tenant, .weight = 1, .priority = -1};
     queue->turn = turn;
     takt_list_append(&turns->queues, &turn->all);
     takt_list_init(&turn->link);

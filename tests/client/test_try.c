@@ -3,6 +3,8 @@
  */
 #include "client/calls.h"
 
+#include "scheduler/queue.h"
+
 TestSuite(try, .init = open_client, .fini = close_client);
 
 Test(try, try_takes_now_or_nothing)
@@ -131,4 +133,34 @@ Test(try, close_grants_no_try)
     takt_policy_free(policy);
     uv_loop_close(&loop);
     open_client();
+}
+
+/* Its permit is given back by the closing, so the try has lost it; but nobody else has taken it. */
+Test(try, a_try_that_a_close_ends_is_cancelled_and_not_late)
+{
+    static const char text[] = "limits:\n"
+                               "  - {name: room, concurrency: 1, within: house}\n"
+                               "  - {name: house, mode: shadow, rules: [{rate: 1/h}]}\n";
+    takt_options options = {.store = "memory:"};
+    takt_call call = {0};
+    takt_permit permit = {0};
+    takt_policy *rooms;
+    takt_client *closing;
+    takt_stats stats = {0};
+
+    cr_assert_eq(takt_policy_parse(&rooms, "p", text, sizeof text - 1, NULL), 0);
+    cr_assert_eq(takt_open(&closing, &loop, rooms, &options, NULL), 0);
+    cr_assert_eq(takt_try_acquire(closing, &call, &permit, &TAKT_REQUEST("room"), note_call), 0);
+    while (stats.store_answers == 0) {
+        uv_run(&loop, UV_RUN_ONCE);
+        takt_get_stats(closing, &stats);
+    }
+    cr_assert_eq(permit.hold, TAKT_HOLD_HELD, "the room is granted, and the house is asked");
+    cr_assert_eq(last.calls, 0);
+    takt_close(closing, NULL, NULL);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    cr_expect_eq(last.calls, 1);
+    cr_expect_eq(last.status, TAKT_E_CANCELED);
+    cr_expect_not(takt_is_held(&permit));
+    takt_policy_free(rooms);
 }

@@ -10,7 +10,8 @@
 static rig r;
 static takt_limit outer, between, inner;       /* of the first policy */
 static takt_limit outer_2, between_2, inner_2; /* of the next one */
-static bool is_gone;                           /* it has no limit between */
+static takt_limit inner_3;                     /* of one without the limit between */
+static bool is_gone;                           /* that policy is the next one */
 
 static takt_limit named(const char *name, const takt_limit *within)
 {
@@ -31,6 +32,7 @@ static void set_up(void)
     inner = named("inner", &between);
     between.mode = TAKT_MODE_SHADOW;
     is_gone = false;
+    inner_3.name[0] = '\0';
 }
 
 static void tear_down(void)
@@ -46,7 +48,9 @@ static const takt_limit *find(const void *data, const takt_limit *limit, const c
     (void)key;
     if (strcmp(limit->name, "between") == 0)
         return is_gone ? NULL : &between_2;
-    return strcmp(limit->name, "outer") == 0 ? &outer_2 : &inner_2;
+    if (strcmp(limit->name, "outer") == 0)
+        return &outer_2;
+    return is_gone && inner_3.name[0] ? &inner_3 : &inner_2;
 }
 
 static int32_t weigh(const void *data, const takt_limit *limit, const char *tenant, int32_t weight)
@@ -116,6 +120,31 @@ Test(move, a_level_between_enforces_now_and_does_so_no_longer)
     renew();
     expect_waits(permit, 2, "between");
     cr_expect_eq(permit->queue, before);
+}
+
+/* Its levels have limits of two policies: in the second one the inner limit is directly within the
+ * outer one. */
+Test(move, levels_keep_their_order_after_a_policy_without_one_of_them)
+{
+    takt_permit *permit;
+
+    inner.mode = outer.mode = TAKT_MODE_SHADOW;
+    between.mode = TAKT_MODE_ENFORCE;
+    permit = wait_for(NULL);
+    expect_waits(permit, 1, "outer");
+    begin_next();
+    inner_3 = inner;
+    inner_3.within = &outer_2;
+    is_gone = true;
+    renew();
+    expect_waits(permit, 1, "outer");
+    is_gone = false;
+    inner_2.mode = outer_2.mode = TAKT_MODE_ENFORCE;
+    renew();
+    expect_waits(permit, 3, NULL);
+    cr_expect_str_eq(permit->queue->nest->inner[0].limit->name, "inner");
+    cr_expect_str_eq(permit->queue->nest->inner[1].limit->name, "between");
+    cr_expect_str_eq(permit->queue->limit->name, "outer");
 }
 
 Test(move, nothing_moves_if_no_mode_changes)

@@ -304,6 +304,7 @@ Test(nest, a_ledger_has_plain_and_nested_queues)
     run(0);
     cr_assert_eq(claims, 1);
     cr_expect_null(said[0].tenant, "but it has no tenant");
+    cr_expect_eq(said[0].tenant_weight, 1);
     cr_expect_eq(said[0].worker, 7);
 }
 
