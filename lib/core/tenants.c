@@ -237,37 +237,6 @@ void takt_tenants_assign(takt_ledger *ledger, const takt_claim *claim, const cha
     }
 }
 
-/* Moves a tenant to an earlier place of the table. */
-static void move_up(takt_ledger *ledger, int from, int to)
-{
-    takt_tenant moved = ledger->tenants[from];
-
-    for (int at = 0; at < ledger->line_count; at++) {
-        int index = ledger->line[at].tenant - 1;
-        if (index == from)
-            ledger->line[at].tenant = (int16_t)(to + 1);
-        else if (index >= to && index < from)
-            ledger->line[at].tenant++;
-    }
-    memmove(&ledger->tenants[to + 1], &ledger->tenants[to],
-            (size_t)(from - to) * sizeof *ledger->tenants);
-    ledger->tenants[to] = moved;
-}
-
-/* The tenants for which a client waits gather in the table: one that was served moves up behind
- * those before it.  Of equal tenants the first goes first, so they come into turn one after the
- * other, and the client's claims for them need one call. */
-static void gather(takt_ledger *ledger, int at)
-{
-    int index = ledger->line[at].tenant - 1, behind = -1;
-
-    for (int i = 0; i < ledger->line_count; i++)
-        if (ledger->line[i].client == ledger->line[at].client && ledger->line[i].tenant <= index)
-            behind = (int)takt_max(behind, ledger->line[i].tenant);
-    if (behind >= 0 && behind < index)
-        move_up(ledger, index, behind);
-}
-
 /* What the rules give of the priced unit in the time in which they give all that. */
 static int64_t price_of(const takt_ledger *ledger, takt_amounts amounts)
 {
@@ -288,8 +257,6 @@ void takt_tenants_charge(takt_ledger *ledger, int at, takt_amounts given)
 
     tenant->tag =
         takt_min(tenant->tag + price * TAKT_TENANT_STEP / tenant->weight, TAKT_EXACT_MAX / 2);
-    if (price > 0)
-        gather(ledger, at);
 }
 
 /* What an amount adds to the tag of a tenant. */

@@ -291,7 +291,7 @@ static void spread_unevenly(int64_t delay_us, uint64_t seed)
     open_accounts(8, 100, 100, 5, delay_us, seed);
     for (int i = 0; i < 100; i++)
         come(i < 70 ? 0 : i % 8, i, 4, true);
-    check_parts(100, 20, 999, 2);
+    check_parts(100, 20, 999, 1);
     if (10 * fleet.claims > 23 * start_count)
         family_fail(3, "claims for ten starts", "accounts of one worker",
                     10 * fleet.claims / start_count, 23);

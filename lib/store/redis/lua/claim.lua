@@ -428,7 +428,7 @@ claim = {
                 end
                 local given, others, slots = claim.serve(priority)
                 if line and line.charge then
-                    line.charge(own, own[priority], given, claim.parts_of(others, slots))
+                    line.charge(own[priority], given, claim.parts_of(others, slots))
                 end
                 if own[priority].waiting > 0 and given > 0 and own[priority].left == 0 then
                     claim.end_turn(priority, own[priority])

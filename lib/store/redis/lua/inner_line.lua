@@ -285,7 +285,7 @@ if ledger.inner then
                 end
                 used = turn.requests and math.max(used, math.ceil(slots / turn.requests)) or used
                 used = held and math.max(used, math.ceil(slots / turn.permits_of)) or used
-                tenants.charge(level.own, place, given, parts)
+                tenants.charge(place, given, parts)
                 if given > 0 then
                     place.left = math.max(turn.shares - used, 0)
                 end

@@ -368,22 +368,6 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             end
         end,
 
-        -- The tenants for which a client waits gather in the list: takt_tenants_charge. `own` has the claimer's places.
-        gather = function(own, place)
-            local list, index, behind = tenants.list, place.tenant.index, 0
-            for other in tenants.each(own) do
-                if other.client == place.client and other.tenant.index < index then
-                    behind = math.max(behind, other.tenant.index)
-                end
-            end
-            if behind > 0 and behind + 1 < index then
-                table.insert(list, behind + 1, table.remove(list, index))
-                for i = behind + 1, index do
-                    list[i].index = i
-                end
-            end
-        end,
-
         -- priced_unit() of core/tenants.c; nil: tokens.
         priced_unit = function()
             local first
@@ -407,12 +391,9 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             return math.max(unit and throughs[unit] or through, amount)
         end,
 
-        charge = function(own, place, given, others)
+        charge = function(place, given, others)
             local one, price = place.tenant, tenants.price_of(given, others)
             one.tag = math.min(one.tag + math.floor(price * TAKT_TENANT_STEP / one.weight), TAKT_EXACT_MAX / 2)
-            if price > 0 then
-                tenants.gather(own, place)
-            end
         end,
 
         -- takt_tenants_correct.
