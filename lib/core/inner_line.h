@@ -66,10 +66,6 @@ void takt_inner_served(takt_ledger *ledger, const takt_place *place, const takt_
 int64_t takt_inner_turn_from(const takt_ledger *ledger, int64_t now_us, const takt_place *place,
                              bool in_line);
 
-/* If its inner limits hold a place's tenant up, notes when they give the next token, of all places
- * of its inner key (tenants.h).  Call when the claim was served. */
-void takt_inner_note_due(takt_ledger *ledger, int64_t now_us, uint64_t worker);
-
 /* When the place claims again. */
 void takt_inner_plan(takt_ledger *ledger, int64_t now_us, const takt_place *place,
                      int64_t again_at_us);

@@ -15,6 +15,7 @@
 #include "core/inner.h"
 #include "core/inner_line.h"
 #include "core/inner_permits.h"
+#include "core/lend.h"
 #include "core/line.h"
 #include "core/meter.h"
 #include "core/offers.h"
@@ -629,7 +630,7 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
             takt_tenants_settle(ledger);
         takt_tenants_arrange(ledger, claim);
         if (ledger->inner_count > 0 && ledger->tenant_count > 0)
-            takt_inner_note_due(ledger, now_us, claim->worker);
+            takt_lend_note(ledger, now_us, claim->worker);
         takt_tenants_pass_over(ledger, now_us, claim->worker); /* its turns may be over */
         plan_all(ledger, now_us, claim, award);
         if (moved)

@@ -3,8 +3,8 @@
  *
  * Usage: promises [--seed N | --seeds A..B]
  * A seed takes the same course each time.  Prints the seed that failed, why, and the last events
- * before it.  Without arguments: the large fleets that docs/design.md has figures of, or, where each
- * instruction is watched and these take minutes (TAKT_ROUNDS_DIVIDED_BY), the first seeds.
+ * before it.  Without arguments: the large fleets that docs/design.md has figures of, or, where
+ * each instruction is watched and these take minutes (TAKT_ROUNDS_DIVIDED_BY), the first seeds.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -318,7 +318,7 @@ if ledger.inner then
             return at
         end,
 
-        -- is_scarce() of core/inner_line.c.
+        -- is_scarce() of core/lend.c.
         is_scarce = function(priority, place)
             local span, more = SCARCE_LOOKAHEADS * limit.lookahead, inner.own_more(place.need, place.first)
             local part, scarce = tenants.part(place.tenant, span, place.need, more), false
@@ -350,7 +350,7 @@ if ledger.inner then
             mine.due_in = math.max(due - (mine.expires - TAKT_SILENT_US), 0)
         end,
 
-        -- takt_inner_note_due.
+        -- takt_lend_note.
         note_due = function(claim)
             for priority = 0, 9 do
                 local place = claim.own[priority]

@@ -1,0 +1,17 @@
+/*
+ * lend.h: slots that an inner key does not let its tenant use go to others.
+ *
+ * Just after its turn a place of a scarce key can use no slot before its inner rules give the next
+ * token.  Its text says when that is, and others leave to it only the slots from then on
+ * (tenants.h).
+ */
+#ifndef TAKT_CORE_LEND_H
+#define TAKT_CORE_LEND_H
+
+#include "core/ledger.h"
+
+/* If its inner limits hold a place's tenant up, notes when they give the next token, of all places
+ * of its inner key.  Call when the claim was served. */
+void takt_lend_note(takt_ledger *ledger, int64_t now_us, uint64_t worker);
+
+#endif
