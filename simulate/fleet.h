@@ -87,8 +87,8 @@ typedef struct takt_fleet_callbacks {
     /* after a claim was decided */
     void (*award)(takt_fleet *fleet, uint64_t worker, const takt_claim *claim,
                   const takt_award *award);
-    /* after every call on the store, including claims. `data` of a SETTLE is the takt_run that is
-     * handed back, NULL of a charge. */
+    /* after every call on the store, including claims.  `data` of a SETTLE is the takt_run that is
+     * handed back; of a charge it is NULL. */
     void (*call)(takt_fleet *fleet, uint64_t worker, const takt_store_call *call);
     /* before a claim's answer is used; sent_us is by the worker's clock */
     void (*heard)(takt_fleet *fleet, takt_fleet_worker *worker, int ledger, int node,
