@@ -165,8 +165,7 @@ typedef struct takt_limit_text {
     const char *settle;
     /* "true": the store gets a keyed hash of each key (takt_options.key_secret) ("false"). */
     const char *key_hash;
-    /* Numbers by key: an exact key comes before patterns; of these the first that matches applies.
-     * */
+    /* Numbers by key: an exact key comes first, then the first pattern that matches. */
     const takt_override_text *overrides;
     unsigned override_count;
 } takt_limit_text;
