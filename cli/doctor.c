@@ -45,7 +45,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
 static const struct argp_option options[] = {
     {"load-scripts", KEY_LOAD_SCRIPTS, 0, 0,
      "Only load takt's scripts into the Redis server, for clients with scripts=preloaded", 1},
-    {"timeout", KEY_TIMEOUT, "DURATION", 0, "How long an answer is waited for (default 1s)", 1},
+    {"timeout", KEY_TIMEOUT, "DURATION", 0, "How long to wait for an answer (default 1s)", 1},
     {0},
 };
 static const struct argp_child children[] = {

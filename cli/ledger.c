@@ -89,8 +89,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
 }
 
 static const struct argp_option reason_option[] = {
-    {"reason", KEY_REASON, "TEXT", 0, "why, for those who look (`takt peek`): up to 120 bytes", 0},
-    {0}};
+    {"reason", KEY_REASON, "TEXT", 0, "Why; `takt peek` shows it. Up to 120 bytes", 0}, {0}};
 
 static const struct argp_child children[] = {{&takt_cli_json_argp, 0, NULL, 0},
                                              {&takt_cli_rate_argp, 0, NULL, 0},
@@ -120,7 +119,7 @@ static const char *const helps[] = {
         "for DURATION (the vendor's Retry-After; leave it out if there was none), and a limit with "
         "`adapt` continues at a lower rate for a while. Several reports of one event count "
         "once.\v" STATUSES "  takt penalize api:acme 30s --reason 'vendor said 429'",
-    [UNBLOCK] = "Ends a block. Work goes on at the limit's pace, without a burst.\v" STATUSES
+    [UNBLOCK] = "Ends a block. Work continues at the limit's pace, without a burst.\v" STATUSES
                 "  takt unblock api:acme",
     [RESET] =
         "Forgets the tokens that were taken from a limit, and its penalties. Waiters keep their "

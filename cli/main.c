@@ -40,7 +40,7 @@ static const struct {
 } programs[] = {
     {"agent", "serve limits to the programs of this host, in any language"},
     {"call", "call HTTP APIs at the pace of their limits"},
-    {"jobs", "add jobs to queues in Redis, and see what became of them"},
+    {"jobs", "add jobs to queues in Redis, and show their state"},
     {"mail", "send bulk mail"},
 };
 #define PROGRAM_COUNT (sizeof(programs) / sizeof(programs[0]))
@@ -83,7 +83,7 @@ static void refuse_command(const char *name)
     if (like)
         takt_message("there is no command %s; did you mean \"%s\"?", shown, like);
     else
-        takt_message("there is no command %s; `takt --help` lists those there are", shown);
+        takt_message("there is no command %s; `takt --help` lists all commands", shown);
     exit(EX_USAGE);
 }
 
@@ -161,8 +161,7 @@ static char *fill_help(int key, const char *text, void *input)
     fputs("Commands:\n", file);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(file, "  %-9s %s\n", commands[i].name, commands[i].summary);
-    fputs("Programs beside takt or in $PATH; `takt agent` runs takt-agent, and so with any NAME:\n",
-          file);
+    fputs("Programs beside takt or in $PATH (`takt NAME` runs takt-NAME):\n", file);
     for (size_t i = 0; i < PROGRAM_COUNT; i++)
         fprintf(file, "  %-9s %s\n", programs[i].name, programs[i].summary);
     fprintf(file, "\n%s", text);

@@ -99,7 +99,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
 static const struct argp_option options[] = {
     {"max-wait", KEY_MAX_WAIT, "DURATION", 0,
      "Give up after that long (250ms, 30s, 5min): exit status 75", 1},
-    {"try", KEY_TRY, 0, 0, "Now or never: exit status 75 where it would have to wait", 1},
+    {"try", KEY_TRY, 0, 0, "Now or never: exit status 75 if it would have to wait", 1},
     {0},
 };
 static const struct argp_child children[] = {{&takt_cli_wish_argp, 0, NULL, 0},

@@ -82,13 +82,13 @@ struct takt_fleet_worker {
     int nodes[TAKT_FLEET_LEDGERS_MAX];
 };
 
-/* What a fleet tells its user; NULL: not wanted. */
+/* The events that a fleet reports to its user; NULL: not wanted. */
 typedef struct takt_fleet_callbacks {
     /* after a claim was decided */
     void (*award)(takt_fleet *fleet, uint64_t worker, const takt_claim *claim,
                   const takt_award *award);
-    /* after every call on the store, including claims. `data` of a SETTLE is the takt_run that is
-     * handed back, NULL of a charge. */
+    /* after every call on the store, including claims.  `data` of a SETTLE is the takt_run that is
+     * handed back; of a charge it is NULL. */
     void (*call)(takt_fleet *fleet, uint64_t worker, const takt_store_call *call);
     /* before a claim's answer is used; sent_us is by the worker's clock */
     void (*heard)(takt_fleet *fleet, takt_fleet_worker *worker, int ledger, int node,
@@ -103,7 +103,7 @@ typedef struct takt_fleet_callbacks {
     void (*lost)(takt_fleet *fleet, takt_fleet_worker *worker, takt_permit *permit);
     /* a claim got no answer from a node; before the worker uses that */
     void (*failed)(takt_fleet *fleet, takt_fleet_worker *worker, int ledger, int node);
-    /* a worker hears that a node has no ledger any more */
+    /* a worker learns that a node no longer has a ledger */
     void (*gone)(takt_fleet *fleet, takt_fleet_worker *worker, int node);
 } takt_fleet_callbacks;
 

@@ -158,8 +158,8 @@ static const struct argp_option rate_options[] = {
      7},
     {"concurrency", KEY_CONCURRENCY, "N", 0,
      "Without a policy: at most N at a time in the whole fleet, alone or with --rate", 7},
-    {"lease", KEY_LEASE, "DURATION", 0,
-     "Permits of a worker that is silent for that long are free again (default 30s)", 7},
+    {"lease", KEY_LEASE, "DURATION", 0, "How long a silent worker keeps its permits (default 30s)",
+     7},
     {"on-store-failure", KEY_ON_STORE_FAILURE, "MODE", 0,
      "While the store is lost: wait (default), closed (fail), open (start), "
      "share (paced by each worker alone)",

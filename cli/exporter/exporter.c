@@ -67,7 +67,7 @@ static const struct argp_option options[] = {
      "Where to serve: a port of the loopback (default " ADDRESS
      "), an IP address and a port, like 0.0.0.0:9465 or [::]:9465, or unix:PATH",
      1},
-    {"interval", KEY_INTERVAL, "DURATION", 0, "Look that often, 100ms to 1min (default 5s)", 1},
+    {"interval", KEY_INTERVAL, "DURATION", 0, "Time between looks, 100ms to 1min (default 5s)", 1},
     {0},
 };
 static const struct argp_child children[] = {{&takt_cli_location_argp, 0, NULL, 0}, {0}};

@@ -33,7 +33,7 @@ enum {
 
 static const struct argp_option options[] = {
     {"limit", KEY_LIMIT, "NAME", 0,
-     "The policy's limit to simulate (may be left out where it has one)", 1},
+     "The policy's limit to simulate (optional if there is only one)", 1},
     {"start", KEY_START, "TIME", 0,
      "The moment at 0, like 2026-03-08T00:00:00Z (default: now; with --arrivals 1970-01-01)", 1},
     {0, 0, 0, 0, "Arrivals in, decisions out:", 2},
@@ -57,7 +57,7 @@ static const struct argp_option options[] = {
      "Jobs' priorities and how many have each: 0:1,5:9 (default 5)", 3},
     {"rtt", KEY_RTT, "DURATION", 0, "Round trip to the store, on average (default 1ms)", 3},
     {"store-down", KEY_STORE_DOWN, "AT+FOR", 0,
-     "The store is out of reach: 30s+10s; may be repeated", 3},
+     "The store is unreachable: 30s+10s; may be repeated", 3},
     {"crash", KEY_CRASH, "N@AT[+FOR]", 0, "So many workers crash: 3@20s; may be repeated", 3},
     {"seed", KEY_SEED, "N", 0, "Random seed (default 1)", 3},
     {"compare", KEY_COMPARE, "A,B,...", 0, "The same job under each of these algorithms", 3},

@@ -257,7 +257,7 @@ static const char *const help[] = {
     "  QUOTA    the rate of the limit's first rule",
     "  LATELY   how much of it was used, ten seconds a letter",
     "  WAITING  waiters, and the workers that they are in",
-    "  HELD     permits that are held, of those there are",
+    "  HELD     held permits, of how many",
     "",
     "  The first line ends with how long the store takes to answer, the median of",
     "  the last looks, and the time by its clock.",

@@ -69,7 +69,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-    {"interval", KEY_INTERVAL, "DURATION", 0, "Look that often, 100ms to 1min (default 1s)", 1},
+    {"interval", KEY_INTERVAL, "DURATION", 0, "Time between looks, 100ms to 1min (default 1s)", 1},
     {"once", KEY_ONCE, 0, 0, "Print one table and end; the default without a terminal", 1},
     {0},
 };

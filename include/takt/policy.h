@@ -74,7 +74,7 @@ typedef enum takt_mode {
     TAKT_MODE_SHADOW
 } takt_mode;
 
-/* Whether a vendor's word on what is left of its quota counts. */
+/* Whether the remaining quota that a vendor states counts. */
 typedef enum takt_learn {
     TAKT_LEARN_OFF,
     /* Programs that read the vendor's header fields should pass on what they say (takt_lower).  The
@@ -101,8 +101,8 @@ typedef struct takt_adapt_text {
     const char *floor;
 } takt_adapt_text;
 
-/* Other numbers for the keys of a limit that `key` matches.  A field that is NULL is as the limit
- * has it. */
+/* Other numbers for the keys of a limit that `key` matches.  A field that is NULL has the limit's
+ * value. */
 typedef struct takt_override_text {
     /* A key, or a pattern in which each `*` stands for any bytes (required). */
     const char *key;
@@ -165,7 +165,7 @@ typedef struct takt_limit_text {
     const char *settle;
     /* "true": the store gets a keyed hash of each key (takt_options.key_secret) ("false"). */
     const char *key_hash;
-    /* Numbers by key: that of a key comes before patterns, and of those the first that matches. */
+    /* Numbers by key: an exact key comes first, then the first pattern that matches. */
     const takt_override_text *overrides;
     unsigned override_count;
 } takt_limit_text;

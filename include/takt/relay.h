@@ -23,8 +23,8 @@ typedef struct takt_relays takt_relays;   /* of one client */
 typedef struct takt_relay takt_relay;     /* of one connection */
 typedef struct takt_process takt_process; /* that waits for a request */
 
-/* Sends bytes (RESP2, valid during the call) on the connection.  NULL: there is no memory for what
- * the program must know: end the connection soon.  It must not close the relay. */
+/* Sends bytes (RESP2, valid during the call) on the connection.  NULL: there is no memory for a
+ * message that the program needs; end the connection soon.  It must not close the relay. */
 typedef void (*takt_relay_send)(void *data, const char *bytes, size_t size);
 
 /* Makes the relays of a client.  `name_space` is the client's: programs with another namespace are

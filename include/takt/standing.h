@@ -94,7 +94,7 @@ typedef struct takt_standing {
     const takt_tenant_standing *tenants;
 } takt_standing;
 
-/* Checks a reason for takt_block and takt_penalize: 0, or TAKT_E_INVALID and the words. */
+/* Checks a reason for takt_block and takt_penalize: 0, or TAKT_E_INVALID with the cause. */
 TAKT_EXPORT int takt_check_reason(const char *reason, takt_error *error);
 
 #ifdef __cplusplus

@@ -93,8 +93,8 @@ typedef struct takt_request {
  */
 typedef void (*takt_acquire_cb)(takt_permit *permit, int status);
 
-/* The shadow waiter of a permit; private.  Its memory may have been used again: it is the same only
- * if `number` still is. */
+/* The shadow waiter of a permit; private.  Its memory may have been reused: it is the same waiter
+ * only if `number` is the same. */
 typedef struct takt_shadow_ref {
     struct takt_shadow_waiter *shadow_waiter;
     int64_t number;
@@ -135,9 +135,9 @@ struct takt_permit {
     uint8_t ticket;    /* of an agent */
     uint8_t uncharged; /* granted without the store */
     uint8_t counted;   /* by the ledger, among the waiters */
-    uint8_t levels; /* of its limits that enforce, the innermost: its slot is one of all of them */
-    uint8_t left;   /* with TAKT_E_FULL: in which way */
-    uint8_t shaded; /* bits of its levels in shadow, the innermost first */
+    uint8_t levels;    /* how many enforcing limits gave its slot, the innermost first */
+    uint8_t left;      /* with TAKT_E_FULL: in which way */
+    uint8_t shaded;    /* bits of its levels in shadow, the innermost first */
     /* The queue of its limits in shadow, which its shadow waiter comes to when the work starts, and
      * what it takes there; NULL: none. */
     struct takt_queue *shadow_queue;
@@ -185,8 +185,9 @@ typedef struct takt_event {
 typedef struct takt_options {
     /* A store's URL; NULL: $TAKT_STORE, else the policy's, else "file:". */
     const char *store;
-    /* Separates fleets in one store; NULL: the policy's, else "default".  In braces ("{mail}") one
-     * hash slot of a Redis Cluster has all its ledgers, which nested limits need there. */
+    /* Separates fleets in one store; NULL: the policy's, else "default".  A namespace in braces
+     * ("{mail}") keeps all its ledgers in one hash slot of a Redis Cluster; nested limits need that
+     * there. */
     const char *name_space;
     /* Time limit for one call to the store; 0: one second.  A pause of this process counts for at
      * most a quarter of it. */

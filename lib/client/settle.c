@@ -263,8 +263,8 @@ static int settle_one(const takt_permit *permit, const takt_limit *limit, const 
                : 0;
 }
 
-/* Finds out which levels gave the work's slot: if there are more of them under a newer policy, the
- * innermost. */
+/* Finds the levels that gave the work's slot.  If a newer policy has more levels, the innermost
+ * ones gave it. */
 static void find_givers(const takt_permit *permit, const takt_levels *levels, takt_part *parts)
 {
     int left = permit->levels;

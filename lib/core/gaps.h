@@ -23,8 +23,8 @@ int takt_gaps_rule(const takt_numbers *numbers);
  * pace does not, if the rule is the first one and has no burst. */
 bool takt_gaps_are_kept(const takt_ledger *ledger);
 
-/* Whether slots of a limit inside follow each other at whole emission intervals of the ledger's
- * rule: those between them are gaps then, and none is lost. */
+/* Whether the slots of an inner limit lie whole emission intervals of the ledger's rule apart.  The
+ * slots between them are then gaps, and none is lost. */
 bool takt_gaps_suit(const takt_ledger *ledger, const takt_numbers *inner);
 
 /* Drops those that are past, and all if the rule has changed or was set back. */

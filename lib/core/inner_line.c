@@ -193,9 +193,10 @@ void takt_inner_served(takt_ledger *ledger, const takt_place *place, const takt_
     }
 }
 
-/* Whether a place that is alone in the inner line has long turns there: its worker is alone in the
- * outermost line, so that nobody else plans around its slots, and others of its places there lose
- * none by them.  By a shorter lookahead of the inner limit its claims would come too late. */
+/* Whether a place that is alone in the inner line has long turns there.  It has them only if its
+ * worker is alone in the outermost line, so that nobody else plans around its slots, and if the
+ * worker's other places lose no slots by them.  With a shorter lookahead of the inner limit its
+ * claims would come too late. */
 static bool has_long_turns(const takt_ledger *ledger, const takt_ledger *inner,
                            const takt_place *place)
 {

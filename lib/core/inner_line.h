@@ -60,9 +60,9 @@ takt_inner_turn takt_inner_turn_of(const takt_ledger *ledger, int64_t now_us,
 void takt_inner_served(takt_ledger *ledger, const takt_place *place, const takt_inner_turn *turn,
                        takt_amounts claimed);
 
-/* From when on there is room for the place's next turn in all inner lines where others wait, and
- * where it is alone if it has long turns there: only a place that stands in the outermost line,
- * too, has any. */
+/* From when on there is room for the place's next turn in all inner lines where others wait, and in
+ * those where it is alone with long turns.  Only a place that also stands in the outermost line has
+ * long turns. */
 int64_t takt_inner_turn_from(const takt_ledger *ledger, int64_t now_us, const takt_place *place,
                              bool in_line);
 

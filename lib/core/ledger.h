@@ -182,8 +182,8 @@ typedef struct takt_place {
     takt_amounts needs; /* likewise, as `need` */
     int64_t waiting;    /* number of its waiters */
     int64_t held_back;  /* of them, those that inner limits do not let start soon (inner.h) */
-    /* so long after its claim its inner limits give it the next token; 0: it is not known, or can
-     * wait for no slot that others could use before (tenants.h) */
+    /* how long after its claim its inner limits give it the next token; 0: unknown, or the others
+     * have no use for the slots before that (tenants.h) */
     int64_t due_in_us;
     takt_amounts open;     /* of a place with that, not kept: what it can use of what it wants */
     int64_t weight;        /* shares that each of its turns has */

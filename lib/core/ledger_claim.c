@@ -322,8 +322,8 @@ static bool cap(takt_ledger *ledger, int64_t now_us, int at, int64_t *parked_us)
     return false;
 }
 
-/* What the claim says of its waiters of a priority, in a level's units, which are so many.  Those
- * for which it has no space are of its last priority. */
+/* What the claim states of its waiters of a priority, in the units of a level.  Waiters for which
+ * the claim has no space are of its last priority. */
 static takt_place told_of(const takt_ledger *ledger, const takt_claim *claim, takt_unit_map map,
                           int units, int priority)
 {

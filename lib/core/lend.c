@@ -9,9 +9,9 @@
 #include "core/line.h"
 #include "core/tenants.h"
 
-/* The rates of levels are compared by what they give in so many lookaheads. */
+/* The rates of levels are compared by the tokens of this many lookaheads. */
 #define SCARCE_LOOKAHEADS 16
-/* With fewer slots in a lookahead the places before one leave it none of them. */
+/* With fewer slots in a lookahead a place gets none that the places before it want. */
 #define SLOTS_TO_LEND 4
 
 /* Whether its inner limits give a place's tenant no more than its part of this one, which others

@@ -10,8 +10,8 @@
 
 #include "core/ledger.h"
 
-/* If its inner limits hold a place's tenant up, notes when they give the next token, of all places
- * of its inner key.  Call when the claim was served. */
+/* If inner limits hold up the tenant of a place, notes for all places of its inner key when they
+ * give the next token.  Call when the claim was served. */
 void takt_lend_note(takt_ledger *ledger, int64_t now_us, uint64_t worker);
 
 #endif

@@ -50,8 +50,8 @@ void takt_line_end_turn(takt_ledger *ledger, int at, int64_t moves, int64_t usua
 /* Whether a place of the priority owes turns: its number is not reached yet. */
 bool takt_line_owes(const takt_ledger *ledger, int priority);
 
-/* What it wants of a unit, what it can use of that, and what its first waiter needs: of all but
- * tokens one at least. */
+/* What the place wants of a unit, what it can use of that, and what its first waiter needs.  Of all
+ * units but tokens it is at least one. */
 int64_t takt_line_wanted(const takt_place *place, int unit);
 int64_t takt_line_usable(const takt_place *place, int unit);
 int64_t takt_line_need(const takt_place *place, int unit);

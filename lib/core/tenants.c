@@ -53,8 +53,8 @@ static void count_none(const takt_ledger *ledger)
     }
 }
 
-/* In the order of the line.  A place that the claim passes over has its share: all turns of a line
- * are of one size, or those that plan for the turns before theirs would be wrong. */
+/* In the order of the line.  A place that the claim passes over keeps its share.  All turns of a
+ * line have one size; otherwise places would plan wrongly for the turns before theirs. */
 static void count_place(takt_tenant *tenant, const takt_place *place)
 {
     tenant->all++;
@@ -167,8 +167,8 @@ static void drop(takt_ledger *ledger, int index)
             (size_t)(ledger->tenant_count - index) * sizeof *ledger->tenants);
 }
 
-/* Makes space in a full table: of the tenants that only have had more than their part, the one that
- * had the least more is forgotten.  False: all others wait. */
+/* Makes space in a full table: of the tenants that do not wait and had more than their part,
+ * forgets the one with the smallest excess.  False: all others wait. */
 static bool forget_one(takt_ledger *ledger, const char *name)
 {
     int found = -1;
@@ -361,8 +361,8 @@ static int64_t tag_after(const takt_tenant *tenant, int unit, int64_t total, int
                              TAKT_TENANT_STEP / tenant->weight;
 }
 
-/* The tenant whose tag is the lower one after its turn goes first: one that wants little does not
- * wait for whole turns of others. Of equal ones it is the first of the table. */
+/* The tenant whose tag is lower after its turn goes first, so one that wants little does not wait
+ * for whole turns of others.  Of equal ones the first in the table goes first. */
 static bool goes_before(const takt_ledger *ledger, int a, int b, int unit, int64_t total,
                         int64_t weights)
 {
@@ -381,8 +381,8 @@ static int64_t until_even(const takt_tenant *tenant, int64_t tag)
            less % TAKT_TENANT_STEP * tenant->weight / TAKT_TENANT_STEP;
 }
 
-/* What is left to a tenant by one that it goes before: a turn, or what it was given less, up to two
- * turns. */
+/* What a tenant leaves to one that goes before it: a turn, or the difference if that one was given
+ * less, up to two turns. */
 static int64_t left_to(const takt_tenant *tenant, int64_t tag, int unit, int64_t total,
                        int64_t weights)
 {
@@ -393,8 +393,8 @@ static int64_t left_to(const takt_tenant *tenant, int64_t tag, int unit, int64_t
                     tenant->usable.of[unit]);
 }
 
-/* What is left to all tenants that go before this one.  `tag`: when this one has had as much, they
- * have had it, too. */
+/* What this tenant leaves to all tenants that go before it.  `tag`: each of them gets as much, by
+ * its weight, as that tag says, if it can use that. */
 static int64_t left_to_others(const takt_ledger *ledger, int index, int unit, int64_t total,
                               int64_t weights, int64_t tag)
 {
@@ -482,8 +482,8 @@ static int64_t due_of(const takt_place *place)
     return place->expires_at_us - TAKT_SILENT_US + place->due_in_us;
 }
 
-/* What is open to the place `at`, whose key is due then. Of places that are due at one instant, for
- * they are of one key, the first ones in line take it. */
+/* What is open to the place `at`, whose key is due at that instant.  Places that are due at one
+ * instant belong to one key; the first ones in line take what is open. */
 static takt_amounts open_to(const takt_ledger *ledger, int64_t now_us, int at)
 {
     const takt_place *place = &ledger->line[at];
@@ -665,8 +665,8 @@ static bool is_behind(const takt_ledger *outer, int me, int at, int64_t total)
                         weights);
 }
 
-/* The same of a place of a line between that is parked, and so not in the outermost line: would its
- * tenant go before that of `me`?  A tenant that is not there comes as the last one, with tag 0. */
+/* The same for a parked place of a line between, which is not in the outermost line: would its
+ * tenant go before that of `me`?  A tenant that is not there comes last, with tag 0. */
 static bool would_be_behind(const takt_ledger *outer, int me, const takt_ledger *inner, int at)
 {
     const takt_tenant *mine = tenant_of(outer, me);

@@ -67,8 +67,8 @@ takt_tenant_turn takt_tenants_turn(const takt_ledger *ledger, int at, int unit, 
                                    bool plan);
 void takt_tenants_count(const takt_ledger *ledger);
 
-/* For how many requests like that one the rules give enough in so long; of a place's tenant
- * (at >= 0) its part of them. */
+/* For how many requests like that one the rules give enough in a span of time.  For a place (at >=
+ * 0) it is the part of its tenant. */
 int64_t takt_tenants_part(const takt_ledger *ledger, int at, int64_t span_us, takt_amounts one);
 
 /* A place whose inner limits give the next token at an instant (due_in_us) can use no slot before

@@ -83,7 +83,7 @@ static inline takt_amounts takt_amounts_of_cost(int64_t cost)
 
 #define TAKT_EACH_UNIT(unit, count) for (int unit = 0; unit < (count); unit++)
 
-/* Which amounts of a claim are those of a level inside (inner.h).  The level's amount i (0: tokens,
+/* Which amounts of a claim belong to an inner level (inner.h).  The level's amount i (0: tokens,
  * then the further units) is the claim's amount i + shift[i].  Zeros: they are the same. */
 typedef struct takt_unit_map {
     int8_t shift[TAKT_AMOUNTS_MAX];

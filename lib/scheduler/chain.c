@@ -57,7 +57,7 @@ static bool counts(const takt_limit *limit, int amount)
     return false;
 }
 
-/* The name of a limit's unit, and what a request takes of it that states none; 0: it has to. */
+/* The name of a limit's unit, and its default amount; 0: a request must state the amount. */
 static const char *unit_of(const takt_limit *limit, int amount, int32_t *usual)
 {
     *usual = amount == 0 ? limit->default_amount : limit->more_defaults.of[amount - 1];
@@ -74,8 +74,8 @@ static bool are_alike(const takt_limit *a, int amount, const takt_limit *b, int 
     return same && (usual == other_usual || usual == 0 || other_usual == 0);
 }
 
-/* The number of a level's amount among the claim's, which gets one if it has none; -1: there is
- * none left. */
+/* The number of a level's amount among the claim's; an amount without a number gets one. -1: no
+ * number is left. */
 static int number_of(const takt_chain *chain, int level, int amount, takt_chain_units *units)
 {
     int free = -1;

@@ -2,7 +2,7 @@
  * chain.h: the limits that one claim decides about, and the numbers of the units that they count.
  *
  * A claim states its amounts once, under numbers.  Each limit counts units of its own, so the chain
- * says which of the amounts are those of which level.  nest.h has the queues of such work.
+ * says which amounts belong to which level.  nest.h has the queues of such work.
  */
 #ifndef TAKT_SCHEDULER_CHAIN_H
 #define TAKT_SCHEDULER_CHAIN_H
@@ -10,15 +10,15 @@
 #include "core/ledger.h"
 #include "core/limit.h"
 
-/* Which amounts of each level's units the work of a numbered chain states.  A later policy may
- * count others. */
+/* For each level, which amounts of its units the work of a numbered chain states.  A later policy
+ * may count others. */
 typedef struct takt_stated_amounts {
     bool of[TAKT_LEVELS_MAX][TAKT_AMOUNTS_MAX];
 } takt_stated_amounts;
 
 /* The limits that one claim is to decide about, the innermost first, with the keys of work and what
- * it takes of each.  Those of work that enforce are a chain, and those in shadow are another one.
- */
+ * it takes of each.  The limits of work that enforce are one chain, and those in shadow are another
+ * one. */
 typedef struct takt_chain {
     const takt_limit *limits[TAKT_LEVELS_MAX];
     const char *keys[TAKT_LEVELS_MAX];
@@ -33,15 +33,14 @@ typedef struct takt_chain {
     takt_stated_amounts stated;
 } takt_chain;
 
-/* Of which level's unit an amount of a claim is: the amount of that number there; level -1: of
- * none. */
+/* The level and number of the unit that an amount of a claim belongs to; level -1: none. */
 typedef struct takt_chain_unit {
     int8_t level, amount;
 } takt_chain_unit;
 
 /* The amounts that work of a chain states.  The outermost limit's units keep its numbers.  Units
- * that only inner limits count get the numbers that are left.  Units of one name are one unit,
- * unless a request that states no amount takes different ones. */
+ * that only inner limits count get the remaining numbers.  Units of one name are one unit, unless a
+ * request that states no amount takes different ones. */
 typedef struct takt_chain_units {
     takt_chain_unit of[TAKT_AMOUNTS_MAX];
     takt_unit_map maps[TAKT_INNER_MAX]; /* of each inner level */

@@ -129,8 +129,8 @@ static bool has_equal_turns(const takt_queue *queue)
 /*
  * How long after the time of its claim the first slot of a queue's short turn is due, at least: its
  * last slot is due a whole lookahead after that time.  0: that is not known.  If the claim is in
- * vain, others of the fleet have to use the slots in the rest of that time.  So the rules must give
- * enough turns that some of them come, and no level between must hold these up.
+ * vain, other workers have to use the slots in the rest of that time.  So the rules must give
+ * enough turns that some of these workers claim, and no level between must hold them up.
  */
 static int64_t first_slot_after(const takt_queue *queue)
 {
@@ -167,8 +167,8 @@ static int64_t patience(const takt_queue *queue)
                     0);
 }
 
-/* When a queue claims for waiters that stand in line: once its time has come, with other queues of
- * its turns whose call has space for it, or alone after a while. */
+/* When a queue claims for waiters that stand in line: from its time on, with other queues of its
+ * turns if their call has space, or alone after a while. */
 static int64_t gathered_at(const takt_queue *queue, int64_t now_us)
 {
     int64_t at_us = next_turn_at(queue);

@@ -18,15 +18,15 @@
 /* At a pass: the queue comes into turn when its waiters need slots, and leaves when they do not. */
 void takt_order_review(takt_scheduler *scheduler, takt_queue *queue);
 
-/* Until that instant, by the local clock, no waiter of that priority or a less urgent one comes
- * into turn; takt_order_unpark ends this. */
+/* Until that instant, by the local clock, no waiter of that priority or a less urgent one has a
+ * turn; takt_order_unpark ends this. */
 void takt_order_park(takt_queue *queue, int priority, int64_t until_us);
 void takt_order_unpark(takt_scheduler *scheduler, takt_queue *queue);
 
 /* The queue was served: its next turn comes after those of its priority. */
 void takt_order_served(takt_scheduler *scheduler, takt_queue *queue);
 
-/* Whether other queues that are as urgent wait in this process for a place in line. */
+/* Whether other queues of the same urgency wait in this process for a place in line. */
 bool takt_order_is_waited_for(const takt_queue *queue);
 
 /* The queue claims now: others that are in line and in turn may claim with it. */

@@ -179,8 +179,8 @@ int64_t takt_permits_claim_at(const takt_queue *queue, int64_t now_us)
 
     if (queue->holding.unsure || told > used)
         return now_us;
-    /* A holder that is woken hears what has become of its permits.  Just after a claim the wake-up
-     * was mostly for the waiter that has its permit now. */
+    /* A holder that is woken claims to learn the state of its permits.  Just after a claim the
+     * wake-up was mostly for a waiter that has its permit by now. */
     if (queue->claims.nudged && told > 0)
         return takt_max(now_us, queue->claims.sent_at_us + queue->numbers->lookahead_us);
     if (queue->claims.woken && told > 0)

@@ -3,7 +3,7 @@
  *
  * With `fair: tenant` a queue is kept for one tenant, and for nested work (nest.h) for one subject.
  * The waiters are permits, in the callers' memory.  A queue also has what this process knows of its
- * ledger: each part of the struct names the file that keeps it.
+ * ledger.  Each part of the struct names the file that keeps it.
  */
 #ifndef TAKT_SCHEDULER_QUEUE_H
 #define TAKT_SCHEDULER_QUEUE_H

@@ -11,17 +11,17 @@
 
 #include "scheduler/queue.h"
 
-/* Whether a level bounds its waiters; and which of them leave if an award does not say how: those
- * that the lowest bound says. */
+/* Whether a level bounds its waiters; and which waiters leave if an award does not say: those of
+ * the level with the lowest bound. */
 bool takt_queue_has_bound(const takt_queue *queue);
 takt_when_full takt_queue_when_full(const takt_queue *queue);
 
 /* Whether so many newcomers may exceed the bound of a level, by the last award. */
 bool takt_queue_may_overflow(const takt_queue *queue, int64_t newcomers);
 
-/* Whether newcomers are refused without a claim: a level that counts the waiters refuses, and as
- * many others as may wait there are here; or the queue is not in turn, and has more waiters than
- * may wait and start by any claim. */
+/* Whether newcomers are refused without a claim.  They are if a level that counts the waiters
+ * refuses, and this process has as many other waiters as may wait.  They are also if the queue is
+ * not in turn, and has more waiters than may wait and start by any claim. */
 bool takt_queue_is_full(const takt_queue *queue);
 
 /* A waiter that no claim has stated yet; NULL: there is none.  They are the last of their
@@ -37,8 +37,8 @@ void takt_queue_count(takt_queue *queue);
 /* A queue without a bound may get one now: its waiters are accepted, and stay. */
 void takt_queue_accept(takt_queue *queue);
 
-/* Whether no bound of the queue refuses the waiter any more.  It stays so where it moves to, and so
- * does what stands before it there. */
+/* Whether no bound of the queue can refuse the waiter any more.  The waiter stays accepted where it
+ * moves to, and so do the waiters before it there. */
 bool takt_queue_is_accepted(const takt_queue *queue, const takt_permit *permit);
 void takt_queue_accept_waiter(takt_queue *queue, takt_permit *permit);
 

@@ -1,6 +1,6 @@
 /*
- * queue_cover.h: the slots in hand beside the waiters: who has one, and what a claim wants for the
- * others.
+ * queue_cover.h: the slots in hand beside the waiters: which waiters have one, and what a claim
+ * wants for the others.
  *
  * A slot in hand belongs to no waiter before it is due.  Here each waiter in turn counts as having
  * a slot that suits it: one that takes no less of any unit.

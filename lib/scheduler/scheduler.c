@@ -174,10 +174,10 @@ static void refuse_hopeless(takt_scheduler *scheduler, takt_queue *queue, int64_
         refuse(scheduler, queue, permit, TAKT_E_DEADLINE, now_us);
 }
 
-/* Hands back the slots that this process comes to so late that work would break a rule: later than
- * the rule's guard.  Their waiters get others by the next claim.  A slot that was due when its
- * award came counts as due from then on: where answers take long, none would ever be used
- * otherwise. */
+/* Hands back the slots that this process reaches later than the rule's guard, because work would
+ * then break the rule.  Their waiters get other slots by the next claim.  A slot that was due when
+ * its award came counts as due from then on.  Otherwise no slot would be used where answers take
+ * long. */
 static void miss(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
 {
     int64_t guard_us = queue->in_hand.count > 0 ? takt_queue_guard(queue) : TAKT_NEVER;
@@ -230,7 +230,7 @@ static void note_trip(takt_queue *queue, int64_t sent_us, int64_t received_us)
     queue->awarded.round_trip_us = received_us - sent_us;
 }
 
-/* The numbers in force are others' newer ones, or those of our policy again. */
+/* The numbers in force are newer ones of other workers, or again those of our policy. */
 static void use_numbers(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award)
 {
     if (!award->outdated && takt_queue_stated(queue) == queue->numbers)
@@ -274,8 +274,8 @@ static void note_line(takt_queue *queue, const takt_award *award)
     queue->awarded.next_slot_at_us = award->next_slot_at_us;
 }
 
-/* The queue is parked if the award says so; but not if it was woken since its claim: then it may
- * have lost waiters that the claim has stated. */
+/* The queue is parked if the award says so, unless it was woken since its claim: it may then have
+ * lost waiters that the claim has stated. */
 static void park(takt_queue *queue, const takt_award *award, int64_t received_us)
 {
     queue->awarded.parked_until_us = 0;

@@ -1,5 +1,5 @@
 /*
- * file.c: the store "file:", as seen from a loop.  Decides when a call is given up, and reports
+ * file.c: the store "file:", as seen from a loop.  Decides when to give up a call, and reports
  * results.  It never waits for the disk, for another process or for its own thread (file_thread.c).
  */
 #include <assert.h>

@@ -49,7 +49,7 @@ static const struct argp_option options[] = {
      "The server of the stream (default: the store, if it is a Redis server)", 2},
     {"group", KEY_GROUP, "NAME", 0, "The consumer group (default: takt)", 2},
     {"take-over-after", KEY_TAKE_OVER, "DURATION", 0,
-     "Take over the jobs of a worker that is silent for that long (default 60s)", 2},
+     "How long a worker is silent before others take over its jobs (default 60s)", 2},
     {"until-empty", KEY_UNTIL_EMPTY, 0, 0, "End when the stream is empty", 2},
     {NULL, 0, NULL, 0, "Retries and concurrency:", 3},
     {"attempts", KEY_ATTEMPTS, "N", 0, "Attempts before a job is dead (default 5)", 3},
