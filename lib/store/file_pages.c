@@ -155,9 +155,15 @@ void takt_file_pages_begin(takt_file_pages *file, MDB_txn *txn, MDB_dbi dbi, con
     file->name = name->mv_data;
     file->name_size = name->mv_size;
     file->count = 0;
-    file->cleared = false;
+    file->cleared = file->expired = false;
     file->failure = 0;
     memset(file->below, 0, sizeof file->below);
+}
+
+void takt_file_pages_expire(takt_file_pages *file)
+{
+    clear(&file->pages);
+    file->expired = true;
 }
 
 static bool is_zero(const void *bytes, size_t size)

@@ -31,11 +31,15 @@ typedef struct takt_file_pages {
     int allocated; /* entries of at_hand that have memory */
     int64_t below[TAKT_BOOKS_MAX];
     bool cleared;
-    int failure; /* the first error of LMDB */
+    bool expired; /* so is the ledger's record; it is removed unless the call writes it anew */
+    int failure;  /* the first error of LMDB */
 } takt_file_pages;
 
 /* Begins a call on a ledger. The name must stay until the call ends. */
 void takt_file_pages_begin(takt_file_pages *file, MDB_txn *txn, MDB_dbi dbi, const MDB_val *name);
+
+/* The ledger's record has expired: it counts as absent, and so do its pages. */
+void takt_file_pages_expire(takt_file_pages *file);
 
 /* Ends the call: writes the changed pages and removes the dropped ones, or does nothing if it is
  * not `kept`. Returns an LMDB code. */

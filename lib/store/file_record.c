@@ -66,16 +66,27 @@ static int put(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, MDB_val *n
     return mdb_put(txn, dbi, name, &value, 0);
 }
 
-/* Reads a record's text, which stays valid until something is written; NULL: there is none. */
-static int get(MDB_txn *txn, MDB_dbi dbi, MDB_val *name, const char **text, size_t *size)
+static bool is_expired(MDB_val name, MDB_val value, int64_t now_us)
 {
-    MDB_val value;
-    int rc = mdb_get(txn, dbi, name, &value);
+    int64_t expires_at_us = takt_file_record_expires_at(value);
+
+    return name.mv_size > 0 && *(const char *)name.mv_data != '\0' && expires_at_us >= 0 &&
+           expires_at_us <= now_us;
+}
+
+/* Reads a record's text, which stays valid until something is written; NULL: there is none. An
+ * expired record counts as absent, with its pages. */
+static int get(takt_file_pages *pages, int64_t now_us, const char **text, size_t *size)
+{
+    MDB_val name = {pages->name_size, (void *)(uintptr_t)pages->name}, value;
+    int rc = mdb_get(pages->txn, pages->dbi, &name, &value);
 
     *text = NULL;
     *size = 0;
     if (rc == 0 && takt_file_record_expires_at(value) < 0) {
         *text = ""; /* an invalid text: it counts as damaged */
+    } else if (rc == 0 && is_expired(name, value, now_us)) {
+        takt_file_pages_expire(pages);
     } else if (rc == 0) {
         *text = (const char *)value.mv_data + TAKT_FILE_PREFIX_SIZE;
         *size = value.mv_size - TAKT_FILE_PREFIX_SIZE;
@@ -88,16 +99,18 @@ static int change_record(takt_file_records *records, takt_file_pages *pages, MDB
                          MDB_dbi dbi, MDB_val *name, const takt_record_change *change,
                          takt_file_job *job)
 {
+    bool dropped =
+        change->what == TAKT_RECORD_DROP || (change->what == TAKT_RECORD_KEEP && pages->expired);
     bool kept;
     int rc = 0;
 
     if (change->what == TAKT_RECORD_PUT)
         rc = put(records, txn, dbi, name, change, job);
-    if (change->what == TAKT_RECORD_DROP) {
+    if (dropped) {
         pages->pages.clear(&pages->pages);
         rc = mdb_del(txn, dbi, name, NULL);
     }
-    kept = change->what != TAKT_RECORD_KEEP && job->own.status != TAKT_E_NOMEM;
+    kept = dropped || (change->what == TAKT_RECORD_PUT && job->own.status != TAKT_E_NOMEM);
     return rc == 0 ? takt_file_pages_end(pages, kept) : rc;
 }
 
@@ -138,7 +151,7 @@ static int run_nested(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, con
                            i == 0 ? job->key : inner->key);
         takt_file_pages_begin(&records->pages[i], txn, dbi, &names[i]);
         parts[i].pages = &records->pages[i].pages;
-        rc = rc == 0 ? get(txn, dbi, &names[i], &parts[i].text, &parts[i].size) : rc;
+        rc = rc == 0 ? get(&records->pages[i], now_us, &parts[i].text, &parts[i].size) : rc;
     }
     if (rc != 0)
         return rc;
@@ -166,10 +179,10 @@ int takt_file_run_job(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, con
 
     if (job->own.inner_count > 0)
         return run_nested(records, txn, dbi, name_space, now_us, job);
-    rc = get(txn, dbi, &name, &text, &size);
+    takt_file_pages_begin(&records->pages[0], txn, dbi, &name);
+    rc = get(&records->pages[0], now_us, &text, &size);
     if (rc != 0)
         return rc;
-    takt_file_pages_begin(&records->pages[0], txn, dbi, &name);
     records->scratch.ledger.pages = &records->pages[0].pages;
     takt_record_run(&records->scratch, text, size, now_us, &job->own, &change);
     job->damaged = change.damaged;
@@ -177,14 +190,6 @@ int takt_file_run_job(takt_file_records *records, MDB_txn *txn, MDB_dbi dbi, con
 }
 
 /* ---- the sweep ----------------------------------------------------------------------- */
-
-static bool is_expired(MDB_val name, MDB_val value, int64_t now_us)
-{
-    int64_t expires_at_us = takt_file_record_expires_at(value);
-
-    return name.mv_size > 0 && *(const char *)name.mv_data != '\0' && expires_at_us >= 0 &&
-           expires_at_us <= now_us;
-}
 
 /* Steps to the first record at or after that name. */
 static int step_to(MDB_cursor *cursor, MDB_val first, MDB_val *name, MDB_val *value)

@@ -182,11 +182,16 @@ static void keep(takt_space *space, record *found, const char *name, size_t size
         takt_memory_pages_end(&found->pages, kept);
 }
 
-static record *find(takt_space *space, const char *name, size_t size)
+/* An expired record is forgotten: its numbers no longer hold. */
+static record *find(takt_space *space, const char *name, size_t size, int64_t now_us)
 {
     takt_entry *entry = takt_table_find(&space->table, name, size);
+    record *found = entry ? TAKT_HOLDER(entry, record, entry) : NULL;
 
-    return entry ? TAKT_HOLDER(entry, record, entry) : NULL;
+    if (found == NULL || found->expires_at_us > now_us)
+        return found;
+    forget(space, found);
+    return NULL;
 }
 
 /* Changes a record as a call has left it. */
@@ -251,7 +256,7 @@ static void run_nested(takt_space *space, const char *name_space, int64_t now_us
         }
     }
     for (int i = 0; i < count; i++) {
-        record *found = all.found[i] = find(space, all.names[i], all.sizes[i]);
+        record *found = all.found[i] = find(space, all.names[i], all.sizes[i], now_us);
         all.made[i] = false;
         takt_memory_pages_init(&all.fresh[i]);
         all.parts[i] =
@@ -289,7 +294,7 @@ static void run_call(takt_space *space, const char *name_space, int64_t now_us,
         run_nested(space, name_space, now_us, call);
         return;
     }
-    found = find(space, name, size);
+    found = find(space, name, size, now_us);
     takt_memory_pages_init(&fresh);
     space->scratch.ledger.pages = found ? &found->pages.pages : &fresh.pages;
     takt_record_run(&space->scratch, found ? found->text : NULL, found ? found->size : 0, now_us,

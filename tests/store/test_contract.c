@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "store/places.h"
+#include "store/record.h"
 
 static void init_claim(struct rig_call *call, const takt_limit *limit, const char *key,
                        uint64_t worker, int64_t seq, int64_t count)
@@ -141,6 +142,48 @@ CONTRACT(tries_all_levels_at_once)
     cr_expect_eq(rig_peek(&rig, &outer, "").remaining, 98);
     cr_expect_eq(rig_peek(&rig, &domain, "b").remaining, 0);
     cr_expect_eq(rig_peek(&rig, &mailbox, "a@b").remaining, 1);
+    rig_close(&rig);
+    leave_place(&at);
+}
+
+static void pass_us(int64_t us)
+{
+    int64_t until_us = takt_record_clock_us() + us;
+
+    while (takt_record_clock_us() <= until_us)
+        ;
+}
+
+/* The rules of an expired ledger do not outlive it, not even until the next sweep. */
+CONTRACT(an_expired_ledger_takes_the_rules_of_the_next_call)
+{
+    takt_limit old = rig_limit("a", 1, 1000, 1), edited = rig_limit("a", 7, RIG_DAY, 7);
+    takt_limit outer = rig_limit("server", 100, RIG_DAY, 100);
+    takt_store_inner inner[] = {{&old, &old.numbers, "b", TAKT_UNIT_MAP_PLAIN}};
+    struct place at;
+    struct rig rig;
+    struct rig_call call;
+
+    find_place(&at, *kind);
+    rig_open(&rig, at.url);
+    cr_expect_eq(rig_try(&rig, &old, "k", 1), 0);
+    cr_expect_eq(rig_try(&rig, &old, "b", 1), 0);
+    pass_us(3000);
+    rig_call_init(&call, TAKT_OP_TRY, &edited, "k");
+    cr_expect_eq(rig_run(&rig, &call), 0);
+    cr_expect_eq(call.call.standing.limit, 7);
+    cr_expect_eq(call.call.standing.remaining, 6);
+    inner[0].limit = &edited;
+    inner[0].numbers = &edited.numbers;
+    for (int taken = 1; taken <= 2; taken++) {
+        rig_call_init(&call, TAKT_OP_TRY, &outer, "");
+        call.call.claim = NULL;
+        call.call.inner = inner;
+        call.call.inner_count = 1;
+        cr_expect_eq(rig_run(&rig, &call), 0);
+        cr_expect_eq(call.call.standing.limit, 7);
+        cr_expect_eq(call.call.standing.remaining, 7 - taken);
+    }
     rig_close(&rig);
     leave_place(&at);
 }

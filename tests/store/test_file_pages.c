@@ -228,6 +228,25 @@ Test(file_pages, go_when_they_are_of_no_use)
     close_base(&b);
 }
 
+/* Its pages go when a call writes the record anew, and when a call only looks at it. */
+Test(file_pages, of_an_expired_ledger_count_as_absent)
+{
+    static base b;
+    takt_limit limit = limit_of_logs("a", 2000, SECOND), edited = limit_of_logs("a", 5, SECOND);
+
+    open_base(&b);
+    fill_log(&b, &limit, "", 2000, NOW);
+    cr_expect_eq(run(&b, TAKT_OP_TRY, &edited, "", NOW + 9 * SECOND), 0);
+    cr_expect_eq(b.job.own.standing.limit, 5);
+    cr_expect_eq(b.job.own.standing.remaining, 4);
+    cr_expect_leq(count(&b), 2, "%zu", count(&b));
+    fill_log(&b, &limit, "b", 2000, NOW);
+    cr_expect_eq(run(&b, TAKT_OP_PEEK, &edited, "b", NOW + 9 * SECOND), 0);
+    cr_expect_eq(b.job.own.standing.remaining, 5);
+    cr_expect_leq(count(&b), 2, "%zu", count(&b));
+    close_base(&b);
+}
+
 /* One call awards slots over far more than a period: a page that it writes and drops is never
  * stored. */
 Test(file_pages, what_one_call_makes_and_drops_leaves_nothing)
