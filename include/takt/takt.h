@@ -165,8 +165,9 @@ typedef enum takt_event_type {
     TAKT_EVENT_POLICY,
     /* The stored policy cannot be used: the previous one stays in force. */
     TAKT_EVENT_POLICY_REFUSED,
-    /* Other workers use other rules of the same revision for a limit, which are in force; sent once
-     * per limit.  Increase `revision` with each change of a policy that is in use. */
+    /* The store has other rules of the same revision for a limit, of other workers or of an earlier
+     * policy. They are in force for ten seconds, and as long as workers claim with them. Sent with
+     * the first such answer, once per limit. Increase `revision` with each change of a policy. */
     TAKT_EVENT_POLICY_DIFFERS
 } takt_event_type;
 

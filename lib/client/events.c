@@ -70,9 +70,9 @@ void takt_events_difference(takt_client *client, const char *name, const takt_nu
     describe_rules(ours, here, sizeof here);
     describe_rules(held, there, sizeof there);
     snprintf(text, sizeof text,
-             "limit \"%s\": %s here, but %s in the store, which holds until ten seconds after the "
-             "last claim of the workers that use it; use the same rules everywhere, or increase "
-             "`revision` (now %lld) in the newer policy",
+             "limit \"%s\": %s here, but %s is in force, which the store has from other workers or "
+             "an earlier policy; it holds for ten seconds, and as long as workers claim with it; "
+             "use the same rules everywhere, or increase `revision` (now %lld) in the newer policy",
              name, ours->rule_count > 0 ? here : "no rules",
              held->rule_count > 0 ? there : "no rules", (long long)held->revision);
     takt_client_tell(client, TAKT_EVENT_POLICY_DIFFERS, 0, text, name);

@@ -479,7 +479,7 @@ def two_rates(report, here):
     here.takt('run', '--rate', '1/min', 'zz', '--', 'true')
     done = here.takt('run', '--rate', '20/s', '--max-wait', '1s', 'zz', '--', 'true')
     lines = done.stderr.splitlines()
-    report.check(done.returncode == 75 and 'limit "zz": 20/s here, but 1/min in the store, which holds' in lines[0]
+    report.check(done.returncode == 75 and 'limit "zz": 20/s here, but 1/min is in force' in lines[0]
                  and len(lines) == 2, 'another rate under the same name: one line says which one holds', told(done))
     done = here.takt('run', '--rate', '1/min', '--max-wait', '1s', 'zz', '--', 'true')
     report.check('here, but' not in done.stderr, 'the same rate: none', told(done))
