@@ -3,8 +3,10 @@
  *
  * A plan has no store and takes nothing.  It begins as if every limit were unused, and as if
  * nothing else used the limits.  Work of one limit and key starts in the order in which it is
- * added; priorities are ignored.  Permits of `concurrency` do not count, because nobody knows how
- * long the work will take (takt/simulate.h asks for that).
+ * added; priorities are ignored.  With `within` that holds for each level: work that waits for its
+ * inner limit holds up what is added after it, so that later times are upper bounds.  Permits of
+ * `concurrency` do not count, because nobody knows how long the work will take (takt/simulate.h
+ * asks for that).
  *
  * A plan belongs to one thread at a time.  Its memory grows with the keys, not with the work,
  * except for sliding logs, which are kept as a store keeps them.

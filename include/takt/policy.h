@@ -235,6 +235,9 @@ TAKT_EXPORT size_t takt_policy_count(const takt_policy *policy);
 TAKT_EXPORT const char *takt_policy_name(const takt_policy *policy, size_t index);
 TAKT_EXPORT int takt_policy_has(const takt_policy *policy, const char *limit); /* 1 or 0 */
 
+/* The limit that this one is `within`, owned by the policy; NULL: none, also for no limit. */
+TAKT_EXPORT const char *takt_policy_within(const takt_policy *policy, const char *limit);
+
 /* A limit's on_store_failure: 0, or TAKT_E_NO_LIMIT; then *mode does not change. */
 TAKT_EXPORT int takt_policy_on_store_failure(const takt_policy *policy, const char *limit,
                                              takt_on_store_failure *mode);

@@ -130,6 +130,12 @@ int takt_policy_settle(const takt_policy *policy, const char *name, size_t index
     return limit != NULL ? takt_answers_pointer(limit, index, unit, pointer) : TAKT_E_NO_LIMIT;
 }
 
+const char *takt_policy_within(const takt_policy *policy, const char *name)
+{
+    const takt_limit *limit = takt_policy_find(policy, name);
+    return limit != NULL && limit->within != NULL ? limit->within->name : NULL;
+}
+
 int takt_policy_fair(const takt_policy *policy, const char *limit)
 {
     const takt_limit *at = takt_policy_find(policy, limit);

@@ -84,6 +84,9 @@ Test(weights, reads_them)
     cr_expect_eq(takt_policy_fair(policy, "b"), 1, "the limit around it");
     cr_expect_eq(takt_policy_fair(policy, "c"), 0);
     cr_expect_eq(takt_policy_fair(policy, "none"), 0);
+    cr_expect_str_eq(takt_policy_within(policy, "b"), "a");
+    cr_expect_null(takt_policy_within(policy, "a"));
+    cr_expect_null(takt_policy_within(policy, "none"));
     takt_policy_free(policy);
 }
 

@@ -130,6 +130,15 @@ def writes_files_instead(report, here, server):
     starts = [datetime.datetime.fromisoformat(result['would_start']) for _, result in sorted(results(done.stdout).items())]
     report.check([round((start - starts[0]).total_seconds()) for start in starts] == [0, 3600, 7200] and
                  'smtp: 3 jobs would start, the first at ' in done.stderr, 'it tells when each would be sent', told(done))
+    here.write('takt.yaml', 'limits:\n  - {name: smtp, rules: [{rate: 1/h}], within: all}\n'
+               '  - {name: all, rules: [{rate: 1000/s}]}\n')
+    here.jobs('turns', [mail(f't{number}', 'a@example.org', key=key) for number, key in enumerate('aabbcacb')])
+    done = here.work('takt-mail', '-i', 'turns', '--dry-run', 'drafts')
+    found = [datetime.datetime.fromisoformat(result['would_start']) for _, result in sorted(results(done.stdout).items())]
+    report.check([round((start - found[0]).total_seconds() / 3600) for start in found] == [0, 1, 1, 2, 2, 2, 3, 3] and
+                 'upper bounds, because it is within all' in done.stderr, 'in the order of the file, whatever the keys',
+                 f'{told(done)}{found}')
+    policy(here, '{rate: 1/h}')
     here.jobs('late', [mail('now', 'a@example.org', key='slow'),
                        mail('late', 'a@example.org', key='slow', deadline=(starts[0] + HALF_AN_HOUR).isoformat())])
     done = here.work('takt-mail', '-i', 'late', '--dry-run', 'drafts')

@@ -169,6 +169,8 @@ static void read_on(takt_worker *worker)
 
     if (count > 0 && count > max - away)
         count = (unsigned)(max - away);
+    if (count > 0 && worker->rehearsal.plan) /* one at a time: planned in the order of the source */
+        count = worker->lanes.busy_count == 0;
     takt_job_source_want(worker->source, count);
 }
 

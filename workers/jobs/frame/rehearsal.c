@@ -70,6 +70,22 @@ void takt_rehearsal_note(const takt_job *job, json_t *result)
                                     json_string(takt_instant_write(job->permit.slot_at_us, at)));
 }
 
+/* The plan cannot let a job pass one before it. */
+static void say_bound(takt_worker *worker, const char *limit)
+{
+    const char *outer = takt_policy_within(takt_get_policy(worker->client), limit);
+    char text[512];
+
+    if (!outer)
+        return;
+    snprintf(
+        text, sizeof(text),
+        "%s: these times are upper bounds, because it is within %s: the plan keeps the order "
+        "of the file there, but workers let jobs of other keys pass one that waits for its key",
+        limit, outer);
+    takt_report_say(worker->report, "plan", text);
+}
+
 void takt_rehearsal_close(takt_worker *worker)
 {
     char text[512], first[TAKT_INSTANT_SIZE], last[TAKT_INSTANT_SIZE];
@@ -84,6 +100,7 @@ void takt_rehearsal_close(takt_worker *worker)
                  takt_instant_write(json_integer_value(json_array_get(figures, 1)), first),
                  takt_instant_write(json_integer_value(json_array_get(figures, 2)), last));
         takt_report_say(worker->report, "plan", text);
+        say_bound(worker, limit);
     }
     json_decref(worker->rehearsal.limits);
     takt_plan_free(worker->rehearsal.plan);
