@@ -41,6 +41,15 @@ def does_jobs(report, here):
     report.check(done.returncode == 0 and list(results(done.stdout)) == ['new'], 'but what was appended', told(done))
 
 
+def warns_of_misspelt_fields(report, here):
+    here.jobs('kye', [{'id': str(n), 'limit': 'fast', 'kye': 'a', 'host': 'h', 'text': 'a'} for n in range(3)])
+    done = here.work('takt-print', '-i', 'kye')
+    warnings = [line for line in done.stderr.splitlines() if 'did you mean' in line]
+    report.check(done.returncode == 0 and len(results(done.stdout)) == 3 and len(warnings) == 1 and
+                 'job "0": takt does not know the field "kye"; did you mean "key"?' in warnings[0].replace('\\', ''),
+                 'a misspelt field gives one warning, and the jobs are done', told(done))
+
+
 def reads_standard_input(report, here):
     done = here.work('takt-print', '-l', 'fast', input='{"id": "1", "text": "a"}\n\n{"id": "2", "text": "b"}')
     report.check(done.returncode == 0 and set(results(done.stdout)) == {'1', '2'}, 'jobs come from standard input',
@@ -66,7 +75,7 @@ def helps(report, here):
 
 def main():
     report = tap.Report()
-    for case in (does_jobs, reads_standard_input, is_in_the_docs, helps):
+    for case in (does_jobs, warns_of_misspelt_fields, reads_standard_input, is_in_the_docs, helps):
         with work_place() as here:
             case(report, here)
     report.end()

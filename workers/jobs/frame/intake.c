@@ -10,6 +10,7 @@
 
 #include "kit/text.h"
 #include "kit/wall_clock.h"
+#include "misspelt.h"
 #include "worker.h"
 
 static int check(const takt_worker *worker, const takt_job_head *head, unsigned attempts,
@@ -141,6 +142,8 @@ static void take_text(takt_worker *worker, takt_job_ref ref, const char *text, s
         refuse(worker, ref, text, size, error.text);
         return;
     }
+    if (!fetched)
+        takt_misspelt_tell(&worker->misspelt, fields, head.id);
     failed = check(worker, &head, attempts, &error);
     takt_lane *lane = failed == TAKT_E_NO_LIMIT ? NULL : lane_of(worker, &head);
     if (lane) {

@@ -179,6 +179,7 @@ static void free_all(takt_worker *worker)
     takt_results_free(worker->results);
     takt_worker_policy_free(worker);
     takt_unit_names_free(worker->unit_names);
+    json_decref(worker->misspelt);
     uv_loop_close(&worker->loop);
 }
 

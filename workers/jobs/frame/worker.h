@@ -127,6 +127,7 @@ struct takt_worker {
     takt_lanes lanes;
     takt_job_list acquiring;
     takt_unit_name *unit_names;
+    json_t *misspelt; /* names of fields that were told (misspelt.h) */
     takt_seats seats;
     takt_later later;
     takt_fetches fetches;
