@@ -186,7 +186,8 @@ typedef struct takt_event {
 typedef struct takt_options {
     /* A store's URL; NULL: $TAKT_STORE, else the policy's, else "file:". */
     const char *store;
-    /* Separates fleets in one store; NULL: the policy's, else "default".  A namespace in braces
+    /* Separates fleets in one store; NULL: the policy's, else "default".  A name has 1 to
+     * TAKT_NAME_SIZE_MAX of a-z A-Z 0-9 . _ -; takt_open refuses others.  A namespace in braces
      * ("{mail}") keeps all its ledgers in one hash slot of a Redis Cluster; nested limits need that
      * there. */
     const char *name_space;

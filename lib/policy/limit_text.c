@@ -12,6 +12,7 @@
 #include <takt/takt.h>
 
 #include "base/fail.h"
+#include "base/name.h"
 #include "base/quote.h"
 #include "base/time_text.h"
 #include "policy/adapt_text.h"
@@ -23,24 +24,6 @@
 
 #define LOOKAHEAD_MIN_US INT64_C(1000)
 #define PERCENT_BP       100 /* headroom is in hundredths of a percent */
-
-int takt_name_check(const char *name, takt_error *error)
-{
-    static const char allowed[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-    char quoted[TAKT_QUOTE_SIZE];
-    size_t size = strlen(name);
-    if (size == 0)
-        return takt_fail(error, TAKT_E_INVALID, "is empty; write 1 to %d of a-z A-Z 0-9 . _ -",
-                         TAKT_NAME_SIZE_MAX);
-    if (strspn(name, allowed) != size)
-        return takt_fail(error, TAKT_E_INVALID, "%s: a name is made of a-z A-Z 0-9 . _ - only",
-                         takt_quote(name, quoted));
-    if (size > TAKT_NAME_SIZE_MAX)
-        return takt_fail(error, TAKT_E_INVALID, "%s: has %zu characters; write at most %d",
-                         takt_quote(name, quoted), size, TAKT_NAME_SIZE_MAX);
-    return 0;
-}
 
 /* Reads "2%", "0.5%" or "12.25%" as hundredths of a percent. */
 static int read_headroom(const char *text, int64_t *headroom_bp, takt_error *error)

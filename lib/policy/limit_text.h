@@ -15,9 +15,6 @@
  */
 int takt_limit_read(const takt_limit_text *text, takt_limit *limit, takt_error *error);
 
-/* Checks the name of a limit or a namespace: 0, or TAKT_E_INVALID with the reason in error. */
-int takt_name_check(const char *name, takt_error *error);
-
 /* Describes a limit in one line, cut to `size`: see takt_policy_describe. */
 void takt_limit_describe(const takt_limit *limit, const char *within, char *text, size_t size);
 

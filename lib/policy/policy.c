@@ -12,6 +12,7 @@
 #include <takt/store.h>
 
 #include "base/fail.h"
+#include "base/name.h"
 #include "base/quote.h"
 #include "base/time_text.h"
 #include "policy/answers.h"
@@ -208,23 +209,9 @@ int takt_policy_set_store(takt_policy *policy, const char *store, takt_error *er
     return TAKT_E_POLICY;
 }
 
-/* A namespace is a name, or one in braces. */
-static int check_namespace(const char *name_space, takt_error *error)
-{
-    char inner[TAKT_NAME_SIZE_MAX + 1];
-    size_t size = strlen(name_space);
-
-    if (size < 2 || size > TAKT_NAME_SIZE_MAX || name_space[0] != '{' ||
-        name_space[size - 1] != '}')
-        return takt_name_check(name_space, error);
-    memcpy(inner, name_space + 1, size - 2);
-    inner[size - 2] = '\0';
-    return takt_name_check(inner, error);
-}
-
 int takt_policy_set_namespace(takt_policy *policy, const char *name_space, takt_error *error)
 {
-    if (check_namespace(name_space, error) == 0)
+    if (takt_name_space_check(name_space, error) == 0)
         return set_text(&policy->name_space, name_space, error);
     takt_fail_prefix(error, "namespace: ");
     if (error != NULL)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/name.h"
 #include "base/quote.h"
 #include "store/file_url.h"
 
@@ -108,14 +109,14 @@ int takt_store_open(takt_store **store, uv_loop_t *loop, const char *url,
 {
     const char *rest = NULL;
     int code = takt_store_check_url(url, error);
-    size_t size;
 
     if (code != 0)
         return code;
-    size = options->name_space ? strnlen(options->name_space, TAKT_NAME_SIZE_MAX + 1) : 0;
-    if (size == 0 || size > TAKT_NAME_SIZE_MAX)
-        return takt_fail(error, TAKT_E_INVALID, "a namespace has 1 to %d bytes",
-                         TAKT_NAME_SIZE_MAX);
+    code = takt_name_space_check(options->name_space, error);
+    if (code != 0) {
+        takt_fail_prefix(error, "namespace: ");
+        return code;
+    }
     return takt_store_kind_of(url, &rest, error)->open(store, loop, rest, options, error);
 }
 

@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/name.h"
 #include "policy/limit_text.h"
 
 Test(limit_text, reads_a_limit)

@@ -138,6 +138,7 @@ static const broken broken_values[] = {
     {"limits: []\n", 1, "limits: are missing; write at least one limit"},
     {"{}\n", 1, "limits: are missing; write at least one limit"},
     {LIMIT "namespace: a b\n", 4, "namespace: \"a b\": a name is made of"},
+    {LIMIT "namespace: \"{mail\"\n", 4, "namespace: \"{mail\": has one brace; write both"},
     {LIMIT "namespace: " LONG_64 "q\n", 4, "namespace: \"" LONG_16},
     {"# first\n\nstore: nonsense\n" LIMIT, 3, "store: "},
     {FIELD("within", "b"), 4,

@@ -107,12 +107,17 @@ Test(store, default_url_is_cut)
 Test(store, a_bad_namespace_is_refused)
 {
     static const char *const bad[] = {
-        NULL, "", "01234567890123456789012345678901234567890123456789012345678901234"};
+        "",      "01234567890123456789012345678901234567890123456789012345678901234",
+        "a b",   "a\n",
+        "a:b",   "a{b}",
+        "{mail", "mail}",
+        "{",     "{}"};
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct rig rig;
         takt_error error = {0};
         cr_expect_eq(rig_try_open(&rig, "memory:", bad[i], 0, &error), TAKT_E_INVALID);
+        cr_expect_eq(strncmp(error.text, "namespace: ", 11), 0, "%s", error.text);
         rig_close(&rig);
     }
 }
