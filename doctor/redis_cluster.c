@@ -35,7 +35,7 @@ struct cluster {
     takt_redis_address home;
     struct node *nodes;
     int count, slots;
-    bool no_memory, mapped, may_not_map, may_not_ask;
+    bool no_memory, no_address, mapped, may_not_map, may_not_ask;
     char coverage[SETTING_MAX]; /* cluster-require-full-coverage; "": not read */
     struct node *asked;
     int64_t asked_at_us;
@@ -79,9 +79,12 @@ static void read_range(struct cluster *cluster, const takt_reply *range)
         return;
     for (int i = 2; i < range->count; i++, at = takt_reply_after(at)) {
         takt_redis_address address;
-        struct node *node = NULL;
-        if (takt_redis_slot_node_read(&address, at, &cluster->home))
-            node = node_at(cluster, &address);
+        struct node *node;
+        if (!takt_redis_slot_node_read(&address, at, &cluster->home)) {
+            cluster->no_address = true;
+            return;
+        }
+        node = node_at(cluster, &address);
         if (node == NULL) {
             cluster->no_memory = true;
             return;
@@ -352,7 +355,13 @@ static void ask_all(struct cluster *cluster)
         return;
     }
     tell_rights(cluster);
-    if (!cluster->mapped)
+    if (cluster->no_address)
+        takt_checkup_tell(checkup, TAKT_FINDING_WARNING, "cluster",
+                          "CLUSTER SLOTS names a node without a port or a valid host, so takt uses "
+                          "the node of this URL alone; a node that listens on a Unix socket alone "
+                          "needs `port` in its redis.conf, or ?cluster=no in the URL if it is the "
+                          "only one");
+    if (!cluster->mapped || cluster->no_address)
         return;
     tell_slots(cluster);
     tell_coverage(cluster);

@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 from command import end, place, tap, told, until
+import ends
 from clusters import cluster
 from redis_server import free_port, server
 from sentinels import watched
@@ -233,6 +234,16 @@ def slots_without_nodes(report, here):
                      told(done))
 
 
+def socket_alone(report, here):
+    """A node of a cluster that listens on a Unix socket alone: its address has no port."""
+    with server(here.path, cluster_enabled='yes', cluster_port=str(free_port())) as node:
+        node.say('cluster', 'addslotsrange', '0', '16383')
+        ends.until(lambda: 'cluster_state:ok' in node.say('cluster', 'info'), 'the slots are not served')
+        findings, done = look(here, node.url)
+        report.check(done.returncode == 0 and is_told(findings, 'cluster', 'warning', 'without a port', '?cluster=no'),
+                     'a node without a port', told(done))
+
+
 def sentinels(report, here):
     with watched(here.path) as fleet:
         findings, done = look_at_all(here, fleet.url)
@@ -385,7 +396,7 @@ def which(report, here):
 
 def main():
     report = tap.Report()
-    parts = (sound, settings, replicas, clusters, slots_without_nodes, sentinels, clocks, logins, scripts, files, which)
+    parts = (sound, settings, replicas, clusters, slots_without_nodes, socket_alone, sentinels, clocks, logins, scripts, files, which)
     for part in [part for part in parts if part.__name__ in sys.argv[1:]] or parts:
         with place() as here:
             part(report, here)
