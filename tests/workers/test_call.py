@@ -422,12 +422,13 @@ def keeps_secrets(report, here, peer):
                                                      [('X-Back', request.header('authorization')[0])] * 2)}
     names = {'Authorization': 'Bearer ${env:CANARY}', 'X-File': '${file:' + secret + '}/${env:CANARY}'}
     jobs = [{'id': path, 'url': f'{peer.url}/{path}', 'headers': names} for path in ('echo', 'told', 'back', 'down')]
-    jobs += [{'id': 'none', 'url': peer.url + '/echo', 'headers': {'A': '${env:NO_SUCH}'}},
+    jobs += [{'id': 'none', 'url': peer.url + '/echo', 'headers': {'A': '${env:TAKT_SECRET_NO_SUCH}'}},
              {'id': 'fold', 'url': peer.url + '/echo', 'headers': {'A': '${file:fold}'}},
              {'id': 'dir', 'url': peer.url + '/echo', 'headers': {'A': '${file:/}'}},
              {'id': 'form', 'url': peer.url + '/echo', 'headers': {'A': '${CANARY}'}},
              {'id': 'url', 'url': peer.url + '/${env:CANARY}'}]
-    allowed = [word for name in ('env:CANARY', 'env:SHORT', 'env:QUOTED', 'env:NO_SUCH', f'file:{secret}', 'file:fold',
+    here.environment.update(SHORT=CANARY[:10], QUOTED='a"b\\c/' + CANARY)
+    allowed = [word for name in ('env:CANARY', 'env:SHORT', 'env:QUOTED', f'file:{secret}', 'file:fold',
                                  'file:/') for word in ('--secret', name)]
     for log in ('text', 'json'):
         done, got, dead = call(here, jobs, '--log', log, '--attempts', '2', *allowed)
@@ -439,10 +440,9 @@ def keeps_secrets(report, here, peer):
         report.check(CANARY not in kept + done.stdout + done.stderr and 'echo' in got and 'told' in dead
                      and 'back' in got,
                      f'and not seen in results, dead letters, state or log ({log})', told(done))
-    report.check('NO_SUCH' in dead['none'] and 'control' in dead['fold'] and 'regular' in dead['dir'],
+    report.check('TAKT_SECRET_NO_SUCH is not set; set it' in dead['none'] and 'control' in dead['fold'] and 'regular' in dead['dir'],
                  'a secret that cannot be had', dead)
     report.check('write ${env:NAME}' in dead['form'] and 'in headers only' in dead['url'], 'or is not one', dead)
-    here.environment.update(SHORT=CANARY[:10], QUOTED='a"b\\c/' + CANARY)
     peer.reply['/both'] = lambda request: answer_of(200, (request.header('a') + request.header('b'))[0].encode())
     done, got, dead = call(here, [
         {'id': 'both', 'url': peer.url + '/both', 'headers': {'A': '${env:CANARY}', 'B': '${env:SHORT}'}},
@@ -468,7 +468,7 @@ def sends_secrets_to_their_hosts(report, here, peer):
     for name, options, says in (
             ('env:CANARY', (), 'is not allowed for 127.0.0.1; start takt-call with --secret env:CANARY@127.0.0.1'),
             ('env:TAKT_REDIS_PASSWORD', (), 'the secret env:TAKT_REDIS_PASSWORD is not allowed'),
-            ('env:CANARY', ('--secret', 'env:OTHER'), 'is not allowed'),
+            ('env:CANARY', ('--secret', 'env:PATH'), 'is not allowed'),
             ('env:CANARY', ('--secret', 'env:CANARY'), 'sent'),
             ('env:CANARY', ('--secret', 'env:CANARY' + here_alone), 'sent'),
             ('env:CANARY', ('--secret', 'env:CANARY@api.example.com,127.0.0.1'), 'sent'),
@@ -617,6 +617,7 @@ def refuses_wrong_options(report, here):
     for line in (['--timeout', '0s'], ['--redirects', 'some'], ['--response-max', '0'], ['--response-max', '2GiB'],
                  ['--ca', 'none'],
                  ['--secret', 'CANARY'], ['--secret', 'env:@a.org'], ['--secret', 'env:A@'], ['--secret', 'env:A@*'],
+                 ['--secret', 'env:NO_SUCH'], ['--secret', 'env:NO_SUCH@a.org'],
                  ['--settle', 'usage.total'], ['--settle', '/~2'], ['--hosts', ''], ['--hosts', 'https://a.org']):
         done = here.work('takt-call', *line)
         report.check(done.returncode == 64 and line[0] in done.stderr, f'{" ".join(line)}: 64', told(done))

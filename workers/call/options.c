@@ -11,6 +11,7 @@
 
 #include "kit/argument.h"
 #include "pointer.h"
+#include "secrets.h"
 
 enum {
     KEY_TIMEOUT = 0x200,
@@ -150,6 +151,8 @@ static void allow(struct argp_state *state, const char *word, takt_caller_allowe
         argp_error(state, "--secret: write the hosts that it may be sent to instead of *");
     if (kind == 0 || size <= kind)
         argp_error(state, "--secret takes env:NAME or file:PATH, with @HOST,... behind it");
+    if (!takt_caller_secrets_is_set(word, size))
+        argp_error(state, "--secret %.*s: this environment variable is not set", (int)size, word);
     if (allowed->secret_count == SECRETS_ALLOWED_MAX) {
         argp_error(state, "--secret can be given at most %d times", SECRETS_ALLOWED_MAX);
         return;

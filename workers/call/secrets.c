@@ -78,6 +78,17 @@ static int check_one(const takt_caller_allowed *allowed, const reference *found,
     return may_go(allowed->hosts, to) ? 0 : refuse(found, to, "may not be sent to", error);
 }
 
+bool takt_caller_secrets_is_set(const char *name, size_t size)
+{
+    char text[4096];
+
+    if (strncmp(name, "env:", 4) != 0 || size >= sizeof(text))
+        return true;
+    memcpy(text, name, size);
+    text[size] = '\0';
+    return getenv(text + 4) != NULL;
+}
+
 int takt_caller_secrets_check(const takt_caller_allowed *allowed, const takt_caller_origin *to,
                               const char *value, takt_error *error)
 {
@@ -88,6 +99,12 @@ int takt_caller_secrets_check(const takt_caller_allowed *allowed, const takt_cal
         code = check_one(allowed, &found, to, error);
         if (code != 0)
             return code;
+        if (!takt_caller_secrets_is_set(found.name, found.size))
+            return takt_caller_fail(error,
+                                    "the environment variable %.*s is not set; set it and start "
+                                    "takt-call again",
+                                    found.size - 4 < SHOWN_MAX ? (int)found.size - 4 : SHOWN_MAX,
+                                    found.name + 4);
         value = found.end;
     }
     return code;
@@ -184,12 +201,8 @@ static takt_caller_secret *read_one(const reference *found, takt_caller_secret *
     name[found->size] = '\0';
     if (strncmp(name, "file:", 5) == 0)
         return read_file(name + 5, read_so_far, error);
-    value = getenv(name + 4);
-    if (!value) {
-        takt_caller_fail(error, "the environment variable %.100s is not set", name + 4);
-        return NULL;
-    }
-    takt_caller_secret *made = keep_all(read_so_far, value, strlen(value));
+    value = getenv(name + 4); /* it was set when it was checked */
+    takt_caller_secret *made = value ? keep_all(read_so_far, value, strlen(value)) : NULL;
     if (!made)
         takt_caller_fail(error, "no memory");
     return made;

@@ -23,8 +23,12 @@ typedef struct takt_caller_secret {
     char text[];
 } takt_caller_secret;
 
-/* Whether all secrets that a header's value names are allowed and may be sent to `to`. Reads none
- * of them. 0, or TAKT_E_INVALID and what to write instead. */
+/* Whether the environment variable of "env:NAME", of `size` bytes, is set. True for a file, which
+ * may come while takt-call runs. */
+bool takt_caller_secrets_is_set(const char *name, size_t size);
+
+/* Whether all secrets that a header's value names are allowed and may be sent to `to`, and those of
+ * the environment are set. Reads none of them. 0, or TAKT_E_INVALID and what to write instead. */
 int takt_caller_secrets_check(const takt_caller_allowed *allowed, const takt_caller_origin *to,
                               const char *value, takt_error *error);
 
