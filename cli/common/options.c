@@ -348,9 +348,14 @@ void takt_cli_read_target(struct argp_state *state, const char *text, takt_cli_t
 error_t takt_cli_parse_command_line(int key, char *word, struct argp_state *state,
                                     takt_cli_target *target, char ***command)
 {
+    char shown[TAKT_QUOTE_SIZE];
+
     if (key == ARGP_KEY_END && !*command) {
         argp_error(state,
                    state->arg_num ? "the command is missing; write it after --" : "which limit?");
+    } else if (key == ARGP_KEY_ARG && state->arg_num == 0 && state->quoted) {
+        argp_error(state, "LIMIT is missing; write a limit's name before the --, like mail -- %s",
+                   takt_quote(word, shown));
     } else if (key == ARGP_KEY_ARG && state->arg_num == 0) {
         takt_cli_read_target(state, word, target);
     } else if (key == ARGP_KEY_ARG) {

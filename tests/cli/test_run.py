@@ -28,6 +28,7 @@ POLICY = '''limits:
 # Name, arguments, status, what is said.
 REFUSED = [
     ('no arguments', [], 64, 'which limit?'),
+    ('no limit', ['--rate', '20/s', '--', 'echo', 'hi'], 64, 'LIMIT is missing; write a limit\'s name before the --, like mail -- "echo"'),
     ('no command', [*ANY, 'mail'], 64, 'the command is missing'),
     ('no command after --', [*ANY, 'mail', '--'], 64, 'the command is missing'),
     ('a misspelt option', [*ANY, 'mail', '--cots', '2', '--', 'true'], 64, 'did you mean --cost?'),
