@@ -234,6 +234,14 @@ static void print_lines(const ledger_call *self)
     takt_cli_standing_print_tenants(standing);
 }
 
+/* A penalty without a time that lowers no rate. */
+static void say_vain(const ledger_call *self)
+{
+    if (self->operation == PENALIZE && self->for_us == 0 && self->standing.rate_percent == 100)
+        takt_message("nothing has changed: the limit has no adapt; write a DURATION to pause it, "
+                     "or add adapt: {} to the limit");
+}
+
 static int run(int argc, char **argv, takt_cli_settings *settings, operation_kind operation)
 {
     const struct argp argp = {operation == BLOCK || operation == PENALIZE ? reason_option : NULL,
@@ -263,6 +271,8 @@ static int run(int argc, char **argv, takt_cli_settings *settings, operation_kin
         print_json(&self);
     else
         print_lines(&self);
+    if (status == 0)
+        say_vain(&self);
     free(self.tenants);
     takt_cli_close(&self.session);
     return status ? status : takt_message_end_output();

@@ -354,7 +354,10 @@ int takt_cli_refusal(const takt_cli_session *session, const takt_cli_target *tar
     case TAKT_E_FULL:
     case TAKT_E_NO_SLOT:
     case TAKT_E_DEADLINE:
-        takt_message("%s: %s", shown, takt_strerror(code));
+        if (session->store_lost && code == TAKT_E_DEADLINE)
+            takt_message("%s: the store was unreachable in the time allowed for waiting", shown);
+        else
+            takt_message("%s: %s", shown, takt_strerror(code));
         return session->store_lost ? EX_UNAVAILABLE : EX_TEMPFAIL;
     default:
         takt_message("%s: %s", shown, takt_strerror(code));

@@ -84,7 +84,7 @@ static int refuse(takt_error *error, const char *text, const char *reason)
 static int refuse_number(takt_error *error, const char *text, const char *at, const char *otherwise)
 {
     if (strpbrk(text, " \t\r\n") != NULL)
-        return refuse(error, text, "has blanks in it; write it without");
+        return refuse(error, text, "has blanks in it; write it without, like 100/s or 30s");
     if (*at == '-')
         return refuse(error, text, "is negative; write a whole number above 0");
     if (*at == '+')
@@ -109,7 +109,7 @@ static int read_unit(const char *text, const char *at, int64_t *unit_us, takt_er
     if (*at == '\0')
         return refuse(error, text, "has no unit; " UNITS_TEXT);
     if (strpbrk(text, " \t\r\n") != NULL)
-        return refuse(error, text, "has blanks in it; write it without");
+        return refuse(error, text, "has blanks in it; write it without, like 100/s or 30s");
     if (*at == '.' || *at == ',' || *at == '_' || *at == '\'')
         return refuse(error, text,
                       "is not a whole number and a unit; write digits alone, and a smaller unit "

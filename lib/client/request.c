@@ -9,19 +9,24 @@
 
 #include "base/fail.h"
 #include "base/quote.h"
+#include "base/suggest.h"
 #include "policy/amounts.h"
 #include "policy/overrides.h"
 #include "policy/rule_text.h"
 #include "policy/unit_text.h"
 #include "policy/weights.h"
 
+#define REMEDY_SIZE 48
+
 /* What to change in a rule that gives too few tokens at once. */
-static const char *remedy_of(const takt_rule *rule)
+static const char *remedy_of(const takt_rule *rule, int64_t cost, char text[REMEDY_SIZE])
 {
     if (rule->algorithm->takes & TAKT_TAKES_BURST)
-        return "raise its burst";
-    return rule->algorithm->takes & TAKT_TAKES_QUEUE ? "use an algorithm with a burst"
-                                                     : "raise its rate";
+        snprintf(text, REMEDY_SIZE, "give the rule burst: %lld", (long long)cost);
+    else
+        strcpy(text, rule->algorithm->takes & TAKT_TAKES_QUEUE ? "use an algorithm with a burst"
+                                                               : "raise its rate");
+    return text;
 }
 
 static int refuse_cost(const takt_limit *limit, takt_unit unit, int64_t cost, takt_error *error)
@@ -30,14 +35,14 @@ static int refuse_cost(const takt_limit *limit, takt_unit unit, int64_t cost, ta
     int index = 0;
     int64_t capacity = takt_numbers_capacity(&limit->numbers, unit, &index);
     const takt_rule *rule = &limit->numbers.rules[index];
-    char described[160] = "";
+    char described[160] = "", remedy[REMEDY_SIZE];
 
     takt_rule_describe(rule, name, described, sizeof described);
     return takt_fail(error, TAKT_E_COST,
                      "limit \"%s\": %s%lld%s%s can never be given: rules[%d] (%s) gives at most "
                      "%lld at once; ask for less, or %s",
                      limit->name, name[0] ? "" : "a cost of ", (long long)cost, name[0] ? " " : "",
-                     name, index, described, (long long)capacity, remedy_of(rule));
+                     name, index, described, (long long)capacity, remedy_of(rule, cost, remedy));
 }
 
 static const char *given_key(const takt_request *request, int level)
@@ -156,6 +161,20 @@ const char *takt_request_tenant(const takt_request *request, const takt_levels *
                                      : given_tenant(request, levels, level);
 }
 
+static int refuse_limit(const takt_policy *policy, const char *name, takt_error *error)
+{
+    takt_suggestion meant;
+
+    takt_suggest_begin(&meant, name);
+    for (size_t i = 0; i < takt_policy_count(policy); i++)
+        takt_suggest_offer(&meant, takt_policy_name(policy, i));
+    return meant.best
+               ? takt_fail(error, TAKT_E_NO_LIMIT,
+                           "the policy has no limit \"%.80s\"; did you mean \"%s\"?", name,
+                           meant.best)
+               : takt_fail(error, TAKT_E_NO_LIMIT, "the policy has no limit \"%.80s\"", name);
+}
+
 int takt_request_check(const takt_policy *policy, const takt_limit *hint,
                        const takt_key_secret *secret, const takt_request *request,
                        takt_levels *levels, takt_error *error)
@@ -178,8 +197,7 @@ int takt_request_check(const takt_policy *policy, const takt_limit *hint,
     if (!found || strcmp(found->name, request->limit) != 0)
         found = takt_policy_find(policy, request->limit);
     if (!found)
-        return takt_fail(error, TAKT_E_NO_LIMIT, "the policy has no limit \"%.80s\"",
-                         request->limit);
+        return refuse_limit(policy, request->limit, error);
     for (const takt_limit *at = found; at && count < TAKT_LEVELS_MAX; at = at->within) {
         levels->costs[count] = 0; /* of calls that only look or steer */
         memset(levels->more[count], 0, sizeof levels->more[count]);

@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "base/quote.h"
+#include "base/suggest.h"
 #include "policy/unit_text.h"
 
 /* The limit that names the units, also for a key whose override has no rules. */
@@ -61,8 +62,10 @@ static int refuse_unit(const takt_request *request, const takt_limit *const *lim
     char quoted[TAKT_QUOTE_SIZE],
         counted[TAKT_LEVELS_MAX * TAKT_AMOUNTS_MAX * (TAKT_UNIT_SIZE_MAX + 2)] = "";
     size_t used = 0;
+    takt_suggestion meant;
 
     takt_quote(unit, quoted);
+    takt_suggest_begin(&meant, unit);
     if (strcmp(unit, "requests") == 0)
         return takt_fail(
             error, TAKT_E_INVALID,
@@ -72,6 +75,8 @@ static int refuse_unit(const takt_request *request, const takt_limit *const *lim
     for (int i = 0; i < count * TAKT_AMOUNTS_MAX; i++) {
         const char *name = unit_at(limits[i / TAKT_AMOUNTS_MAX], i % TAKT_AMOUNTS_MAX);
         if (name[0])
+            takt_suggest_offer(&meant, name);
+        if (name[0])
             used += (size_t)snprintf(counted + used, sizeof counted - used, "%s%s",
                                      used > 0 ? ", " : "", name);
     }
@@ -80,6 +85,10 @@ static int refuse_unit(const takt_request *request, const takt_limit *const *lim
                          "limit \"%s\": an amount of %s, and its rules name no unit; state a cost "
                          "without a unit, or let a rule of the policy count it",
                          request->limit, quoted);
+    if (meant.best)
+        return takt_fail(error, TAKT_E_INVALID,
+                         "limit \"%s\": an amount of %s; did you mean \"%s\"? Its rules count %s",
+                         request->limit, quoted, meant.best, counted);
     return takt_fail(error, TAKT_E_INVALID, "limit \"%s\": an amount of %s; its rules count %s",
                      request->limit, quoted, counted);
 }

@@ -216,7 +216,8 @@ int takt_limit_read(const takt_limit_text *text, takt_limit *limit, takt_error *
     int64_t headroom_bp = 0;
     int code;
     if (text->name == NULL)
-        return takt_fail(error, TAKT_E_POLICY, "name: is missing; every limit needs one");
+        return takt_fail(error, TAKT_E_POLICY,
+                         "name: is missing; write a name for the limit, like name: mail");
     code = takt_name_check(text->name, error);
     if (code != 0)
         return takt_field_refuse("name", code, error);

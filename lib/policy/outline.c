@@ -62,8 +62,11 @@ static int check_properties(walker *walk, const yaml_event_t *event, const char 
     char quoted[TAKT_QUOTE_SIZE];
     size_t line = event->start_mark.line + 1;
     if (event->type == YAML_ALIAS_EVENT)
-        return refuse(walk, line, path, "aliases (*%s) are not taken; write the value again",
-                      (const char *)event->data.alias.anchor);
+        return refuse(
+            walk, line, path,
+            "aliases (*%s) are not taken; write the value again, or put a text that begins "
+            "with * in quotes",
+            (const char *)event->data.alias.anchor);
     if (event->type == YAML_SCALAR_EVENT) {
         anchor = (const char *)event->data.scalar.anchor;
         tag = (const char *)event->data.scalar.tag;
@@ -102,6 +105,14 @@ static const char *kind_of(const yaml_event_t *event)
                                                       : "one text";
 }
 
+static bool is_in_brackets(const yaml_event_t *event)
+{
+    return (event->type == YAML_MAPPING_START_EVENT &&
+            event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE) ||
+           (event->type == YAML_SEQUENCE_START_EVENT &&
+            event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE);
+}
+
 /* Refuses a value of a kind that the schema does not allow here, and says what to write. */
 static int refuse_kind(walker *walk, const yaml_event_t *event, const cyaml_schema_value_t *schema,
                        size_t line, const char *path)
@@ -109,7 +120,8 @@ static int refuse_kind(walker *walk, const yaml_event_t *event, const cyaml_sche
     char fields[256], quoted[TAKT_QUOTE_SIZE];
     bool is_text = event->type == YAML_SCALAR_EVENT;
     if (schema->type == CYAML_STRING)
-        return refuse(walk, line, path, "is %s; write one value", kind_of(event));
+        return refuse(walk, line, path, "is %s; write one value%s", kind_of(event),
+                      is_in_brackets(event) ? ", in quotes if it begins with a bracket" : "");
     if (schema->type == CYAML_IGNORE)
         return refuse(walk, line, path,
                       "is %s; write one value, or a mapping such as {NAME: VALUE}", kind_of(event));

@@ -48,6 +48,12 @@ void takt_schema_advise(const cyaml_schema_value_t *root, const cyaml_schema_val
 {
     char known[256] = "";
     takt_suggestion suggestion;
+    if (strcmp(key, "key") == 0) {
+        snprintf(text, size,
+                 "unknown field here; leave it out: work names its key, like takt run LIMIT:KEY. "
+                 "limits[].overrides[].key gives a key other numbers");
+        return;
+    }
     if (find_elsewhere(root, key, known, sizeof known)) {
         snprintf(text, size, "unknown field here; did you mean %s?", known);
         return;

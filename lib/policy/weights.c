@@ -77,7 +77,8 @@ int takt_weights_read(const takt_limit_text *text, takt_limit *limit, takt_error
                         : text->default_weight != NULL ? "default_weight"
                                                        : NULL;
     if (alone != NULL && limit->fair == TAKT_FAIR_WORKER)
-        return takt_fail(error, TAKT_E_POLICY, "%s: needs fair: tenant; add it or remove %s", alone,
+        return takt_fail(error, TAKT_E_POLICY,
+                         "%s: needs fair; add fair: tenant or fair: key, or remove %s", alone,
                          alone);
     code = takt_field_read_count("default_weight", text->default_weight, TAKT_TENANT_WEIGHT_MAX,
                                  &others, error);

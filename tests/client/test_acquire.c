@@ -72,6 +72,9 @@ Test(acquire, bad_requests_are_refused_with_words)
         {{"free", NULL, 1, 10, 0, {0}, {{NULL, 0}}, NULL}, TAKT_E_INVALID, "0 (most urgent) to 9"},
         {{"free", NULL, 1, 5, -1, {0}, {{NULL, 0}}, NULL}, TAKT_E_INVALID, "max_wait_us"},
         {{"unknown", NULL, 1, 5, 0, {0}, {{NULL, 0}}, NULL}, TAKT_E_NO_LIMIT, "\"unknown\""},
+        {{"fsat", NULL, 1, 5, 0, {0}, {{NULL, 0}}, NULL},
+         TAKT_E_NO_LIMIT,
+         "no limit \"fsat\"; did you mean \"fast\"?"},
         {{"fast", NULL, 2, 5, 0, {0}, {{NULL, 0}}, NULL},
          TAKT_E_COST,
          "cost of 2 can never be given: rules[0] (1000/s) gives at most 1"},
@@ -357,14 +360,14 @@ Test(acquire, too_large_a_cost_tells_the_rule)
     } rows[] = {
         {"two",
          "limit \"two\": a cost of 10 can never be given: rules[1] (20/min burst 5) gives at "
-         "most 5 at once; ask for less, or raise its burst"},
+         "most 5 at once; ask for less, or give the rule burst: 10"},
         {"window", "limit \"window\": a cost of 10 can never be given: rules[0] (10/day "
                    "fixed-window guard 50ms) "
                    "gives at most 9 at once; ask for less, or raise its rate"},
         {"leaky", "limit \"leaky\": a cost of 10 can never be given: rules[0] (10/s leaky-bucket) "
                   "gives at most 1 at once; ask for less, or use an algorithm with a burst"},
         {"inner", "limit \"two\": a cost of 10 can never be given: rules[1] (20/min burst 5) gives "
-                  "at most 5 at once; ask for less, or raise its burst"},
+                  "at most 5 at once; ask for less, or give the rule burst: 10"},
     };
     takt_policy *read;
     takt_error error;

@@ -90,6 +90,9 @@ Test(units, what_is_stated_wrongly)
          "of tokens instead"},
         {REQUEST("model", NULL, 1, {"tokens", 5}, {"bytes", 5}), TAKT_E_INVALID,
          "limit \"model\": an amount of \"bytes\"; its rules count tokens"},
+        {REQUEST("model", NULL, 1, {"token", 5}), TAKT_E_INVALID,
+         "limit \"model\": an amount of \"token\"; did you mean \"tokens\"? Its rules count "
+         "tokens"},
         {REQUEST("mail", NULL, 1, {"tokens", 5}), TAKT_E_INVALID,
          "limit \"mail\": an amount of \"tokens\"; its rules count recipients, bytes"},
         {REQUEST("cost", NULL, 1, {"tokens", 5}), TAKT_E_INVALID,

@@ -121,7 +121,8 @@ Test(limit_text, refuses_with_the_field_first)
         takt_limit_text text;
         const char *words;
     } rows[] = {
-        {{.rules = good, .rule_count = 1}, "name: is missing; every limit needs one"},
+        {{.rules = good, .rule_count = 1},
+         "name: is missing; write a name for the limit, like name: mail"},
         {{.name = "", .rules = good, .rule_count = 1}, "name: is empty; write 1 to 64 of"},
         {{.name = "a b", .rules = good, .rule_count = 1}, "name: \"a b\": a name is made of"},
         {{.name = "a"}, "rules: are missing; write at least one"},

@@ -81,6 +81,9 @@ static const broken broken_shapes[] = {
      "colour: unknown field; known here are store, namespace, revision, policy and limits"},
     {LIMIT "revisoin: 7\n", 4, "revisoin: unknown field; did you mean \"revision\"?"},
     {FIELD("revision: 7"), 4, "limits[0].revision: unknown field here; did you mean revision?"},
+    {FIELD("key: acct"), 4,
+     "limits[0].key: unknown field here; leave it out: work names its key, like takt run "
+     "LIMIT:KEY"},
     {LIMIT "rate: 5/s\n", 4, "rate: unknown field here; did you mean limits[].rules[].rate?"},
     {FIELD("Within: b"), 4, "limits[0].Within: unknown field; did you mean \"within\"?"},
     {FIELD("max-waiting: 5"), 4,
@@ -125,7 +128,10 @@ static const broken broken_shapes[] = {
     {RULE("rate: 6/s"), 5, "limits[0].rules[0].rate: is repeated; line 4 has it already"},
     /* what makes one part depend on another, and what could explode */
     {FIELD("within: &x b"), 4, "limits[0].within: anchors (&x) are not taken; leave it out"},
-    {FIELD("within: *x"), 4, "limits[0].within: aliases (*x) are not taken; write the value again"},
+    {FIELD("within: *x"), 4,
+     "limits[0].within: aliases (*x) are not taken; write the value again, or put a text that "
+     "begins with * in "
+     "quotes"},
     {"limits: &all\n  - name: a\n", 1, "limits: anchors (&all) are not taken"},
     {"&root\nlimits: []\n", 1, "anchors (&root) are not taken"},
     {FIELD("*x : y"), 4, "limits[0]: aliases (*x) are not taken"},
