@@ -1,10 +1,11 @@
 /*
  * warnings.c: finds probable mistakes in a valid policy: a rate that its limit never reaches,
- * because a rule of a longer period is slower and has a small burst. Errors are left to the readers
- * of the policy.
+ * because a rule of a longer period is slower and has a small burst; turns of inner keys without an
+ * inner limit. Errors are left to the readers of the policy.
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/time_text.h"
 #include "policy/overrides.h"
@@ -68,19 +69,43 @@ typedef struct warning {
     size_t count;
 } warning;
 
-/* Adds a warning about an override's key; NULL: about the limit itself. */
-static void warn(warning *warnings, const takt_limit *limit, const char *key)
+static void add(warning *warnings, const char *name, const char *text)
+{
+    warnings->count++;
+    if (warnings->tell)
+        warnings->tell(warnings->data, name, text);
+}
+
+/* Warns of the rules of an override's key; NULL: of those of the limit itself. */
+static void warn_of_rules(warning *warnings, const takt_limit *limit, const char *key)
 {
     const takt_rule *pacer, *hidden;
     char text[512], name[TAKT_NAME_SIZE_MAX + TAKT_KEY_SIZE_MAX + 2];
 
     if (limit->access != TAKT_ACCESS_LIMITED || !find_hidden(&limit->numbers, &pacer, &hidden))
         return;
-    warnings->count++;
     write_warning(pacer, hidden, text, sizeof text);
     snprintf(name, sizeof name, "%s%s%s", limit->name, key ? ":" : "", key ? key : "");
-    if (warnings->tell)
-        warnings->tell(warnings->data, name, text);
+    add(warnings, name, text);
+}
+
+static void warn_of_fair(warning *warnings, const char *name)
+{
+    char text[TAKT_NAME_SIZE_MAX + 180];
+
+    snprintf(text, sizeof text,
+             "fair: key does what fair: tenant does, because no limit is within this one; write "
+             "fair: tenant, or give a limit whose keys take turns within: %s",
+             name);
+    add(warnings, name, text);
+}
+
+static bool has_inner(const takt_policy *policy, const takt_limit *limit)
+{
+    for (size_t i = 0; i < policy->limit_count; i++)
+        if (policy->within[i] && strcmp(policy->within[i], limit->name) == 0)
+            return true;
+    return false;
 }
 
 size_t takt_policy_warn(const takt_policy *policy,
@@ -90,9 +115,12 @@ size_t takt_policy_warn(const takt_policy *policy,
     const takt_limit *override;
 
     for (size_t i = 0; i < policy->limit_count; i++) {
-        warn(&warnings, policy->limits[i], NULL);
-        for (size_t k = 0; (override = takt_overrides_at(policy->limits[i], k)); k++)
-            warn(&warnings, override, takt_overrides_key(override));
+        const takt_limit *limit = policy->limits[i];
+        warn_of_rules(&warnings, limit, NULL);
+        for (size_t k = 0; (override = takt_overrides_at(limit, k)); k++)
+            warn_of_rules(&warnings, override, takt_overrides_key(override));
+        if (limit->fair == TAKT_FAIR_KEY && !has_inner(policy, limit))
+            warn_of_fair(&warnings, limit->name);
     }
     return warnings.count;
 }

@@ -54,6 +54,9 @@ Test(warnings, a_rate_that_is_never_reached)
          "10/min}, {rate: 300/h}]}]",
          "a:p*: rate 10/min is never reached: 300/h without a burst allows 5/min; add burst: 300 "
          "or algorithm: fixed-window to 300/h\n"},
+        {"rules: [{rate: 10/s}], fair: key},\n  {name: b, rules: [{rate: 1/s}], fair: tenant",
+         "a: fair: key does what fair: tenant does, because no limit is within this one; write "
+         "fair: tenant, or give a limit whose keys take turns within: a\n"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cr_expect_eq(warn(rows[i].rules), 1, "%s", rows[i].rules);
@@ -66,6 +69,7 @@ Test(warnings, rules_that_go_together)
     static const char *const rows[] = {
         "concurrency: 3",
         "rules: [{rate: 10/s}]",
+        "rules: [{rate: 10/s}], fair: key}, {name: b, rules: [{rate: 1/s}], within: a",
         "rules: [{rate: 10/s}, {rate: 600/min}]",
         "rules: [{rate: 10/s}, {rate: 1000/min}]",
         "rules: [{rate: 20/s}, {rate: 600/min, burst: 100}]",
