@@ -60,6 +60,7 @@ int main(void)
     takt_error error;
 
     if (takt_policy_load(&policy, "takt.yaml", &error) < 0 ||
+        takt_check_request(policy, &request, &error) < 0 || /* has the policy its limit? */
         takt_open(&client, uv_default_loop(), policy, NULL, &error) < 0)
         return fprintf(stderr, "%s\n", error.text), 1;
     setvbuf(stdout, NULL, _IOLBF, 0); /* each line appears at once */

@@ -25,6 +25,7 @@ int main(void)
     takt_error error;
 
     if (takt_policy_load(&policy, "takt.yaml", &error) < 0 ||
+        takt_check_request(policy, &bulk, &error) < 0 || /* has the policy its limit? */
         takt_open(&client, uv_default_loop(), policy, NULL, &error) < 0)
         return fprintf(stderr, "%s\n", error.text), 1;
     bulk.priority = TAKT_PRIORITY_MAX; /* 9 goes last */

@@ -18,7 +18,8 @@ int main(void)
     if (takt_policy_load(&policy, "takt.yaml", &error) < 0 ||
         takt_open(&client, uv_default_loop(), policy, NULL, &error) < 0)
         return fprintf(stderr, "%s\n", error.text), 1;
-    for (int i = 0; i < 100; i++) /* each returns at once and is never refused */
-        takt_acquire(client, &permits[i], &TAKT_REQUEST("mail"), start);
+    for (int i = 0, code; i < 100; i++) /* returns at once; fails if the request is wrong */
+        if ((code = takt_acquire(client, &permits[i], &TAKT_REQUEST("mail"), start)) < 0)
+            return fprintf(stderr, "mail: %s\n", takt_strerror(code)), 1;
     return uv_run(uv_default_loop(), UV_RUN_DEFAULT); /* until no permit waits */
 }
