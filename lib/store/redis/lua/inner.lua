@@ -191,7 +191,6 @@ if inner_keys then
                 if tenants and tenants.list[1] then
                     tenants.tidy()
                     line = tenants.list[1] and tenants.line or nil
-                    tenants.line.sum()
                 end
             end)
         end,

@@ -169,7 +169,7 @@ if ledger.inner then
 
         -- Whether others are in turn in the line of the level in place.
         is_contested = function(level, priority)
-            for place in tenants.each(level.own) do
+            for _, place in tenants.each(level.own) do
                 if place ~= level.own[priority] and not place.aside then
                     return true
                 end
@@ -180,7 +180,7 @@ if ledger.inner then
         -- How many places the caller's worker has in the outermost line; nil: others have places there, too.
         alone_with = function(own)
             local count = 0
-            for place in tenants.each(own) do
+            for _, place in tenants.each(own) do
                 if place.client ~= tenants.client then
                     return nil
                 end

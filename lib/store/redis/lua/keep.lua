@@ -20,7 +20,6 @@ local function tidy(worker)
     if tenants and tenants.list[1] then
         tenants.tidy()
         line = tenants.list[1] and tenants.line or nil
-        tenants.line.sum()
     elseif ledger.listed then
         name_line()
         open_line(worker)

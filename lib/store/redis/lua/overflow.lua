@@ -92,6 +92,7 @@ overflow = {
             line.set_aside(name, priority, place)
         end
         if line.charge then
+            tenants.touch(place)
             line.sum() -- the place may have been held back, or aside
         end
         if own[priority] then

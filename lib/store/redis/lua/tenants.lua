@@ -20,6 +20,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         places = {}, -- by priority and turn
         emptied = false, -- the keys of the line are to be deleted
         lends = false, -- some places cannot use all that they want: open()
+        counted = nil, -- a set: count() counts only these tenants again; nil: all
         is_inner = false, -- of the ledger of an inner limit
 
         -- Reads what the claim says behind its waiters: @WEIGHT,CLIENT,NAME. Returns what stands before it.
@@ -37,6 +38,9 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             local written = not tenants.is_inner and KEYS.written
             if written and written.tail == tenants.tail then
                 tenants.list, tenants.places, written.tail = written.list, written.places, nil
+                if tenants.stays(written) then
+                    tenants.counted, tenants.line.all = written.counted, written.all
+                end
                 return true
             end
             local tail, at, list, places = tenants.tail, 1, tenants.list, tenants.places
@@ -60,12 +64,13 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             return true
         end,
 
-        -- Most places are written as they were read: `written` is the text of such a place up to its tenant.
+        -- Most places are written as they were read: `written` is the text of such a place, if the index of its tenant
+        -- and due_in are still the same.
         read_place = function(at)
             local worker, seq, priority, turn, wanting, need, waiting, again, expires, weight, left, former, aside,
-                foremost, lacks, told, index, client, holds, held_back, dues, due_in, stop =
+                foremost, lacks, index, client, holds, held_back, dues, due_in, stop =
                 tenants.tail:match('^;w(%x+),(%d+),(%d),(%d+),(%d+),(%d+),(%d+),(%d+),(%d+)' .. WEIGHTS .. FORMER
-                    .. ',?(a?)(f?)(p?)()@(%d+),(%x+)(,?)(%d*)(%+?)(%d*)()', at)
+                    .. ',?(a?)(f?)(p?)@(%d+),(%x+)(,?)(%d*)(%+?)(%d*)()', at)
             local tenant = worker and tenants.list[tonumber(index)]
             held_back = holds == ',' and (tonumber(held_back) or 0)
             due_in = dues == '+' and (tonumber(due_in) or 0)
@@ -92,24 +97,41 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 tenant = tenant,
                 client = client,
                 stop = stop,
-                written = tenants.tail:sub(at, told - 1),
             }
-            if place and tenants.tail:sub(stop, stop) == '/' then
-                place.stop = read_more(place, tenants.tail, stop) or stop
+            if place then
+                if tenants.tail:sub(stop, stop) == '/' then
+                    place.stop = read_more(place, tenants.tail, stop) or stop
+                end
+                tenants.note_text(place, tenants.tail:sub(at, place.stop - 1))
             end
             return place
         end,
 
+        -- The text from which a place was read, or as which it was written.
+        note_text = function(place, written)
+            place.written, place.written_index, place.written_due = written, place.tenant.index, place.due_in or 0
+        end,
+
         write_place = function(place)
+            if place.written and place.written_index == place.tenant.index
+                and place.written_due == (place.due_in or 0) then
+                return place.written
+            end
             local digits_of = numbers.digits
             local marks = (place.aside and 'a' or '') .. (place.foremost and 'f' or '') .. (place.lacking and 'p' or '')
-            return ';w' .. place.worker .. ',' .. digits_of(place.seq) .. ',' .. place.priority .. ','
+            local written = ';w' .. place.worker .. ',' .. digits_of(place.seq) .. ',' .. place.priority .. ','
                 .. digits_of(place.turn) .. ',' .. digits_of(place.wanting) .. ',' .. digits_of(place.need) .. ','
                 .. digits_of(place.waiting) .. ',' .. digits_of(place.again) .. ',' .. digits_of(place.expires)
                 .. (place.weight > 1 and '*' .. digits_of(place.weight) or '')
                 .. (place.left > 0 and '+' .. digits_of(place.left) or '')
                 .. (place.former > 0 and '-' .. digits_of(place.former) or '')
                 .. (marks ~= '' and ',' .. marks or '')
+                .. '@' .. place.tenant.index .. ',' .. place.client
+                .. (place.held_back > 0 and ',' .. digits_of(place.held_back) or '')
+                .. ((place.due_in or 0) > 0 and '+' .. digits_of(place.due_in) or '')
+                .. (place.more and write_more(place) or '')
+            tenants.note_text(place, written)
+            return written
         end,
 
         encode = function()
@@ -120,11 +142,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                     .. ',' .. digits_of(one.since) .. ',' .. one.name
             end
             for _, place in ipairs(parts[1] and tenants.places or {}) do
-                parts[#parts + 1] = place.written or tenants.write_place(place)
-                parts[#parts + 1] = '@' .. place.tenant.index .. ',' .. place.client
-                    .. (place.held_back > 0 and ',' .. digits_of(place.held_back) or '')
-                    .. ((place.due_in or 0) > 0 and '+' .. digits_of(place.due_in) or '')
-                    .. (place.more and write_more(place) or '')
+                parts[#parts + 1] = tenants.write_place(place)
             end
             local tail = table.concat(parts)
             if KEYS.written and not tenants.is_inner then
@@ -133,10 +151,24 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             return tail
         end,
 
+        -- Whether time has changed nothing since an earlier claim of the same call, so that its counts still hold.
+        stays = function(written)
+            return written.counted and ledger.now >= written.now and ledger.now <= written.till
+                and written.lookahead == limit.lookahead and #written.all.more == limit.count_more()
+        end,
+
         -- Notes what read() would get from that text: the claimer's places have more fields.
         note = function(written, tail)
             written.tail, written.list, written.places = tail, tenants.list, tenants.places
+            written.now, written.lookahead = ledger.now, limit.lookahead
+            written.counted, written.all = tenants.counted, tenants.line.all
+            local till, seen = NEVER, {}
             for i, place in ipairs(tenants.places) do
+                till = place.expires < till and place.expires or till
+                if not place.aside and not seen[place.tenant] then
+                    seen[place.tenant] = true
+                    till = math.min(till, place.again + limit.lookahead)
+                end
                 if place.worker == tenants.worker then
                     written.places[i] = { worker = place.worker, seq = place.seq, priority = place.priority,
                         turn = place.turn, wanting = place.wanting, need = place.need, waiting = place.waiting,
@@ -144,13 +176,15 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                         expires = place.expires,
                         weight = place.weight, left = place.left, former = place.former, aside = place.aside,
                         foremost = place.foremost, lacking = place.lacking, tenant = place.tenant,
-                        client = place.client, more = place.more, needs = place.needs }
+                        client = place.client, more = place.more, needs = place.needs, written = place.written,
+                        written_index = place.written_index, written_due = place.written_due }
                 end
             end
+            written.till = till
         end,
 
         reset = function()
-            tenants.list, tenants.places = {}, {}
+            tenants.list, tenants.places, tenants.counted = {}, {}, nil
         end,
 
         -- The tenant of a priority; nil: it is not there.
@@ -172,56 +206,93 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
 
         -- The places, and those of the claimer if they are not among them.
         each = function(own)
-            local i, priority, places = 0, -1, tenants.places
-            return function()
-                i = i + 1
-                if places[i] then
-                    return places[i]
+            local all = { unpack(tenants.places) }
+            for priority = 0, own and 9 or -1 do
+                all[#all + 1] = own[priority]
+            end
+            return ipairs(all)
+        end,
+
+        -- Adds a place to what its tenant has.
+        add_up = function(one, place, further)
+            one.all = one.all + 1
+            if place.aside then
+                return
+            end
+            -- a place that the claim passes over has its share, too
+            one.in_turn, one.processes = one.in_turn + 1, one.processes + place.weight
+            if place.behind then
+                one.away = one.away + (place.away and 1 or 0)
+                return
+            end
+            one.places, one.wanting = one.places + 1, one.wanting + place.wanting
+            one.asking = one.asking + place.waiting - place.held_back
+            for unit = 1, further do
+                one[unit] = one[unit] + wanted_by(place, unit)
+            end
+            if tenants.lends then
+                for asked, amount in pairs(one.usable) do
+                    one.usable[asked] = amount + tenants.usable(place, asked)
                 end
-                while own and priority < 9 do
-                    priority = priority + 1
-                    if own[priority] then
-                        return own[priority]
-                    end
-                end
+            end
+            one.head = one.head and one.head.turn < place.turn and one.head or place
+        end,
+
+        clear = function(one, further)
+            one.wanting, one.asking, one.places, one.all, one.head = 0, 0, 0, 0, nil
+            one.in_turn, one.away, one.processes = 0, 0, 0
+            one.usable = tenants.lends and { wanting = 0, asking = 0 } or one -- of what they want
+            for unit = 1, further do
+                one[unit], one.usable[unit] = 0, 0
             end
         end,
 
-        -- takt_tenants_count. `own`: the claimer's places if they are not among the places. `list`, `field`: other
-        -- tenants, and the field of the places that has them.
-        count = function(own, list, field)
-            local further = limit.count_more()
-            field = field or 'tenant'
-            for _, one in ipairs(list or tenants.list) do
-                one.wanting, one.asking, one.places, one.all, one.head = 0, 0, 0, 0, nil
-                one.in_turn, one.away, one.processes = 0, 0, 0
-                one.usable = tenants.lends and { wanting = 0, asking = 0 } or one -- of what they want
-                for unit = 1, further do
-                    one[unit], one.usable[unit] = 0, 0
+        -- Another worker's place has changed, or the claimer's goes into the places or out of them.
+        touch = function(place)
+            if tenants.counted then
+                tenants.counted[place.tenant] = true
+            end
+        end,
+
+        -- takt_tenants_count. `own`: the claimer's places if they are not among the places. Only the tenants of these
+        -- and of places that were touched are counted again.
+        count = function(own)
+            local further, counted, mine = limit.count_more(), tenants.counted, {}
+            for priority = 0, own and 9 or -1 do
+                local place = own[priority]
+                if place and place.tenant then
+                    mine[place.tenant] = true
+                    if counted then
+                        counted[place.tenant] = true
+                    end
                 end
             end
-            for place in tenants.each(own) do
-                local one = place[field]
-                if one then
-                    one.all = one.all + 1
+            for at, one in (counted and pairs or ipairs)(counted or tenants.list) do
+                tenants.clear(counted and at or one, further)
+            end
+            for _, place in ipairs(tenants.places) do
+                if not counted or counted[place.tenant] then
+                    tenants.add_up(place.tenant, place, further)
                 end
-                if one and not place.aside then -- each has its share, also one that the claim passes over
-                    one.in_turn, one.processes = one.in_turn + 1, one.processes + place.weight
-                    one.away = one.away + (place.behind and place.away and 1 or 0)
+            end
+            for priority = 0, own and 9 or -1 do
+                if own[priority] and own[priority].tenant then
+                    tenants.add_up(own[priority].tenant, own[priority], further)
                 end
-                if one and not place.aside and not place.behind then
-                    one.places = one.places + 1
-                    one.wanting = one.wanting + place.wanting
-                    one.asking = one.asking + place.waiting - place.held_back
-                    for unit = 1, further do
-                        one[unit] = one[unit] + wanted_by(place, unit)
-                    end
-                    if tenants.lends then
-                        for asked, amount in pairs(one.usable) do
-                            one.usable[asked] = amount + tenants.usable(place, asked)
-                        end
-                    end
-                    one.head = one.head and one.head.turn < place.turn and one.head or place
+            end
+            tenants.counted = not tenants.lends and mine or nil
+        end,
+
+        -- The same of the tenants `inside` (look_inside).
+        count_inside = function(own, within)
+            local further = limit.count_more()
+            within.counted = nil
+            for _, one in ipairs(within.list) do
+                tenants.clear(one, further)
+            end
+            for _, place in tenants.each(own) do
+                if place.inside then
+                    tenants.add_up(place.inside, place, further)
                 end
             end
         end,
@@ -313,6 +384,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         -- The places of a line without tenants are of work that names none.
         take_over = function()
             local found = line and not line.lost and redis.call('HGETALL', KEYS[3]) or {}
+            tenants.counted = nil
             local silent = found[1] and redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', '(0', 'WITHSCORES') or {}
             local expiries, silent_at = {}, ledger.now + TAKT_SILENT_US
             for i = 1, #silent, 2 do
@@ -325,7 +397,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                     local place = record[priority]
                     if place then
                         place.worker, place.seq, place.priority, place.client = name, record.seq, priority, '0'
-                        place.expires, place.held_back = expiries[name] or silent_at, 0
+                        place.expires, place.held_back, place.due_in = expiries[name] or silent_at, 0, 0
                         tenants.places[#tenants.places + 1] = place
                     end
                 end
@@ -417,15 +489,19 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             local lowest, kept = {}, {}
             tenants.count(own)
             for _, one in ipairs(tenants.list) do
-                if one.places > 0 or one.away > 0 then
-                    lowest[one.priority] = math.min(lowest[one.priority] or NEVER, one.tag)
+                local least, tag = lowest[one.priority], one.tag
+                if (not least or tag < least) and (one.places > 0 or one.away > 0) then
+                    lowest[one.priority] = tag
                 end
             end
+            local count = 0
             for _, one in ipairs(tenants.list) do
-                one.tag = math.max(one.tag - (lowest[one.priority] or NEVER), 0)
-                one.tag = math.min(one.tag, TAKT_EXACT_MAX / 2)
-                if one.tag > 0 or one.all > 0 then
-                    kept[#kept + 1], one.index = one, #kept + 1
+                local tag = one.tag - (lowest[one.priority] or NEVER)
+                tag = tag > 0 and tag or 0
+                one.tag = tag < TAKT_EXACT_MAX / 2 and tag or TAKT_EXACT_MAX / 2
+                if tag > 0 or one.all > 0 then
+                    count = count + 1
+                    kept[count], one.index = one, count
                 end
             end
             tenants.list = kept
@@ -433,31 +509,39 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
 
         -- takt_line_tidy and takt_tenants_tidy.
         tidy = function()
-            local now, kept = ledger.now, {}
+            if tenants.counted then
+                tenants.settle() -- an earlier claim of the call has done the rest
+                return
+            end
+            local now, kept, count = ledger.now, {}, 0
             for _, place in ipairs(tenants.places) do
-                local again = math.min(place.again, now + TAKT_PARKED_MAX_US) -- it may be parked
-                local expires = math.min(place.expires, math.max(now, again) + TAKT_SILENT_US)
-                if again < place.again or expires < place.expires then
+                local again, expires = place.again, place.expires
+                if again > now + TAKT_PARKED_MAX_US or expires > (again > now and again or now) + TAKT_SILENT_US then
+                    again = math.min(again, now + TAKT_PARKED_MAX_US) -- it may be parked
+                    expires = math.min(expires, math.max(now, again) + TAKT_SILENT_US)
                     place.again, place.expires, place.written = again, expires, nil
                 end
-                if place.expires >= now then
-                    kept[#kept + 1] = place
+                if expires >= now then
+                    count = count + 1
+                    kept[count] = place
                 end
             end
             tenants.places = kept
             tenants.open()
             for _, one in ipairs(tenants.list) do
-                one.places, one.since = 0, math.min(one.since, now)
+                one.places, one.since = 0, one.since < now and one.since or now
             end
+            local late = now - limit.lookahead
             for _, place in ipairs(kept) do
                 local one = place.tenant
-                if not place.aside and one.places == 0 and place.again + limit.lookahead < now then
+                if not place.aside and one.places == 0 and place.again < late then
                     place.aside, place.written = true, nil
                 elseif not place.aside then
                     one.places = one.places + 1
                 end
             end
             tenants.settle()
+            tenants.line.sum()
         end,
 
         turn_of = function(one, total, weights)
@@ -514,17 +598,19 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
 
         -- takt_tenants_open. `own`: as of count().
         open = function(own)
-            local found, left = {}, {}
-            for place in tenants.each(own) do
-                local due = (place.due_in or 0) > 0 and place.expires - TAKT_SILENT_US + place.due_in or 0
-                place.open = nil
-                if due > ledger.now then
-                    found[#found + 1] = place
-                else
-                    place.due_in = 0
+            local found, left, lent = {}, {}, tenants.lends
+            for _, place in tenants.each(own) do
+                if place.open or (place.due_in or 0) > 0 then
+                    place.open = nil
+                    if place.expires - TAKT_SILENT_US + place.due_in > ledger.now then
+                        found[#found + 1] = place
+                    else
+                        place.due_in = 0
+                    end
                 end
             end
             tenants.lends = found[1] ~= nil
+            tenants.counted = not lent and not tenants.lends and tenants.counted or nil
             table.sort(found, tenants.stands_before)
             for _, place in ipairs(found) do
                 local due = place.expires - TAKT_SILENT_US + place.due_in
@@ -581,7 +667,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             local mine, tag = place[field], 0
             local weights = tenants.rivals(mine.priority, nil, list)
             local share, before, shares, head = tenants.share(mine, total, weights), 0, 0, nil
-            for other in tenants.each(own) do
+            for _, other in tenants.each(own) do
                 if other[field] == mine and not other.aside and not other.behind and other.turn < place.turn then
                     head = head and head.turn < other.turn and head or other
                     before, shares = before + 1, shares + shares_of(other)
@@ -610,11 +696,13 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             for priority, other in pairs(level.own or {}) do
                 found[other.worker .. ',' .. priority] = other
             end
-            for other in tenants.each(own) do
+            for _, other in tenants.each(own) do
                 local theirs = other.tenant == place.tenant and found[other.worker .. ',' .. other.priority]
                 other.inside = theirs and not theirs.aside and theirs.tenant or nil
             end
-            tenants.count(own, within and within.list or {}, 'inside')
+            if within then
+                tenants.count_inside(own, within)
+            end
         end,
 
         -- takt_tenants_turn. What a place has `inside` is of an earlier claim if this one has no subject.
@@ -646,7 +734,8 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         -- takt_tenants_arrange.
         arrange = function(own)
             local subjects, turns = {}, {}
-            for place in tenants.each(own) do
+            tenants.counted = nil
+            for _, place in tenants.each(own) do
                 local priority = place.priority
                 if place.tenant.name == tenants.name then
                     subjects[priority], turns[priority] = subjects[priority] or {}, turns[priority] or {}
@@ -700,16 +789,30 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             return one ~= other and (tag > one.tag or tag == one.tag and index > one.index)
         end,
 
+        -- Whether others stand in the claim's inner lines, whose places have been taken out.
+        has_company = function()
+            for _, level in ipairs(ledger.inner.levels) do
+                if level.tenants and level.tenants.places[1] then
+                    return true
+                end
+            end
+            return false
+        end,
+
         -- takt_tenants_pass_over: the places of the inner lines that the claim does not wait for are `behind`.
         pass_over = function(own)
+            tenants.count(own)
+            if not tenants.has_company() then
+                return
+            end
             local room, rooms = limit.room(math.max(ledger.now, ledger.blocked), ledger.now + limit.lookahead)
             local through, throughs = limit.throughput(limit.lookahead)
             local unit, found = tenants.priced_unit(), {}
             local total = limit.units and unit and math.max(rooms[unit], throughs[unit]) or math.max(room, through)
             local asked = not unit and 'wanting' or unit == 0 and 'asking' or unit
-            tenants.count(own)
             for _, place in ipairs(tenants.places) do
-                found[place.worker .. ',' .. place.priority] = place
+                found[place.priority] = found[place.priority] or {}
+                found[place.priority][place.worker] = place
             end
             for priority = 0, 9 do
                 local mine = own[priority]
@@ -718,8 +821,11 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 end
                 for i = mine and (ledger.inner.name and 2 or 1) or NEVER, #ledger.inner.levels do
                     local within = ledger.inner.levels[i].tenants
+                    if within then
+                        within.counted = nil
+                    end
                     for _, place in ipairs(within and within.places or {}) do
-                        local theirs = found[place.worker .. ',' .. priority]
+                        local theirs = found[priority] and found[priority][place.worker]
                         if place.priority == priority and theirs then
                             place.away = false
                             place.behind = not theirs.aside and tenants.is_behind(mine, theirs, asked, total)
@@ -738,6 +844,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 found, place.behind = found or place.behind, nil
             end
             if found then
+                tenants.counted = nil
                 tenants.settle()
             end
         end,
@@ -755,7 +862,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
 
         first = function(own)
             local first
-            for place in tenants.each(own) do
+            for _, place in tenants.each(own) do
                 if not place.aside and (not first or tenants.precede(place, first)) then
                     first = place
                 end
@@ -926,17 +1033,22 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         -- Adds a place to the totals (sign 1), or subtracts it (sign -1) from all but the latest expiry.
         add = function(place, sign)
             local all, priority, waiting = tenants.line.all, place.priority, sign * place.waiting
-            all.waiting, all.workers = all.waiting + waiting, all.workers + (place.foremost and sign or 0)
-            all.latest, all.places[priority] = math.max(all.latest, place.expires), all.places[priority] + sign
+            local places, active, wanting, asking = all.places, all.active, all.wanting, all.asking
+            all.waiting, places[priority] = all.waiting + waiting, places[priority] + sign
+            if place.foremost then
+                all.workers = all.workers + sign
+            end
+            if place.expires > all.latest then
+                all.latest = place.expires
+            end
             if place.aside then
                 all.late = all.late + waiting
-            else
-                all.active[priority] = all.active[priority] + sign
-                all.wanting[priority] = all.wanting[priority] + sign * place.wanting
-                all.asking[priority] = all.asking[priority] + waiting - sign * place.held_back
-                for unit, totals in ipairs(all.more) do
-                    totals[priority] = totals[priority] + sign * wanted_by(place, unit)
-                end
+                return
+            end
+            active[priority], wanting[priority] = active[priority] + sign, wanting[priority] + sign * place.wanting
+            asking[priority] = asking[priority] + waiting - sign * place.held_back
+            for unit, totals in ipairs(all.more) do
+                totals[priority] = totals[priority] + sign * wanted_by(place, unit)
             end
         end,
 
@@ -963,6 +1075,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 if place.worker ~= tenants.worker then
                     kept[#kept + 1], latest = place, math.max(latest, place.expires)
                 else
+                    tenants.touch(place)
                     tenants.line.add(place, -1)
                 end
             end
@@ -978,6 +1091,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 end
                 if place then
                     table.insert(places, at, place)
+                    tenants.touch(place)
                     tenants.line.add(place, 1)
                 end
             end
@@ -1013,6 +1127,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
 
         set_aside = function(_, _, place)
             place.aside, place.written = true, nil
+            tenants.touch(place)
             tenants.line.sum()
         end,
 
