@@ -1,6 +1,5 @@
-/* A job worker: each line of standard input is a job, and all workers of the fleet together do two
- * jobs at a time. The work runs in a thread, so that the loop is free to renew the lease. After
- * SIGTERM running jobs end, and waiting ones are left. Give it some lines as input. */
+/* A job worker: each line of standard input is a job, done in a thread. All workers of the fleet
+ * together do two at a time. After SIGTERM running jobs end, and waiting ones are left. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
