@@ -178,6 +178,7 @@ static void open_handles(takt_agent *agent)
     uv_timer_init(&agent->loop, &agent->slow);
     agent->connections.turn.data = agent->drain.data = agent->slow.data = agent;
     uv_prepare_start(&agent->connections.turn, on_turn);
+    agent->signals.rereads = true;
     takt_signals_open(&agent->signals, &agent->loop, takt_signals_ending, on_signal, agent);
 }
 

@@ -21,8 +21,9 @@ void takt_signals_open(takt_signals *signals, uv_loop_t *loop, const int *number
                        uv_signal_cb on_signal, void *data)
 {
     signals->had_terminal = takt_terminal_is_there();
+    signals->under_nohup = signals->rereads && is_ignored(SIGHUP);
     for (; *numbers != 0; numbers++) {
-        if (is_ignored(*numbers))
+        if (is_ignored(*numbers) && !(*numbers == SIGHUP && signals->rereads))
             continue;
         assert(signals->count < sizeof(signals->handles) / sizeof(signals->handles[0]));
         uv_signal_t *handle = &signals->handles[signals->count++];
@@ -34,7 +35,8 @@ void takt_signals_open(takt_signals *signals, uv_loop_t *loop, const int *number
 
 bool takt_signals_reread(const takt_signals *signals, int number)
 {
-    return number == SIGHUP && (!signals->had_terminal || takt_terminal_is_there());
+    return number == SIGHUP &&
+           (signals->under_nohup || !signals->had_terminal || takt_terminal_is_there());
 }
 
 void takt_signals_unref(takt_signals *signals)

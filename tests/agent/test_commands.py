@@ -462,7 +462,7 @@ def reloading(report, here, agent):
     here.write('takt.yaml', 'limits: [{name: fresh, rules: [{rate: 5/s}]}]')
     agent.send_signal(signal.SIGHUP)
     until(agent.stderr.fileno(), b'in use')
-    report.check(len(client.do('ACQUIRE', 'fresh')) == 4, 'SIGHUP: the policy is read again')
+    report.check(len(client.do('ACQUIRE', 'fresh')) == 4, 'SIGHUP: the policy is read again, also under nohup')
     report.check(client.refused('ACQUIRE', 'mail').startswith('NOLIMIT'), 'and the old one has gone')
     client.close()
 
@@ -492,7 +492,7 @@ def main():
                      pipelines, turns, turns_by_cost, turns_of_the_gone, weights, tenants):
             part(report, here)
         draining(report, here, agent)
-        agent = here.agent()
+        agent = here.agent(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))  # as nohup does
         reloading(report, here, agent)
         report.check(end(agent) == 0, 'an agent without permits ends at once')
         following(report, here)

@@ -105,9 +105,13 @@ def pipes(report, here):
     report.check(status == 0, 'an input that goes on does not hold it up', f'{status}\n{messages}')
 
 
+def ignore_hangups():
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
 def rereads(report, here):
-    """SIGHUP: the file is read again, and waiting jobs continue with it."""
-    process = begin(here)
+    """SIGHUP: the file is read again, and waiting jobs continue with it; also under nohup."""
+    process = begin(here, preexec_fn=ignore_hangups)
     here.write('takt.yaml', 'limits:\n  - name: slow\n    rules: [{rate: 1000/s}]\n  - name: fast\n'
                '    rules: [{rate: 1000/s}]\nrevision: 1\n')
     process.send_signal(signal.SIGHUP)

@@ -151,6 +151,7 @@ static void prepare(takt_worker *worker)
     worker->source_closed = on_source_closed;
     worker->random = (uint64_t)takt_wall_clock_now() ^ (uint64_t)getpid() << 40;
     signal(SIGPIPE, SIG_IGN);
+    worker->handles.signals.rereads = true;
     takt_signals_open(&worker->handles.signals, &worker->loop, takt_signals_ending, on_signal,
                       worker);
     takt_signals_unref(&worker->handles.signals);
