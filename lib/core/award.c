@@ -8,8 +8,7 @@
 #include "core/inner.h"
 #include "core/inner_permits.h"
 #include "core/line.h"
-#include "core/tenants.h"
-#include "core/wakes.h"
+#include "core/wake_next.h"
 
 void takt_award_begin(const takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                       takt_award *award)
@@ -61,61 +60,6 @@ static void number(takt_ledger *ledger, int64_t now_us, takt_award *award)
         award->fence = inner_fence;
 }
 
-/* The places in line of one priority, without those set aside. */
-typedef struct rank {
-    int64_t weight;
-    int64_t wanting; /* tokens, and so at least as many permits */
-} rank;
-
-static rank count_rank(const takt_ledger *ledger, int at)
-{
-    int8_t priority = ledger->line[at].priority;
-    rank counted = {0, 0};
-
-    for (; at < ledger->line_count && ledger->line[at].priority == priority; at++)
-        if (!ledger->line[at].aside) {
-            counted.weight += ledger->line[at].weight;
-            counted.wanting += ledger->line[at].wanting;
-        }
-    return counted;
-}
-
-/* Wakes the workers that lack a permit and would get one now, after those before them have taken
- * theirs. A worker that is woken without need would wake the next one without need. */
-static void wake_plain(const takt_ledger *ledger, uint64_t claimer, int level, takt_award *award)
-{
-    int64_t left = takt_holders_free(ledger), share = 0, before = 0;
-    rank all = {0, 0};
-
-    for (int i = 0; i < ledger->line_count && award->wake_count < TAKT_WAKES_MAX; i++) {
-        const takt_place *place = &ledger->line[i];
-        int64_t kept, others;
-        if (i == 0 || place->priority != place[-1].priority) {
-            left -= all.wanting;
-            all = count_rank(ledger, i);
-            share = all.weight > 0 ? ledger->numbers->concurrency / all.weight : 0;
-            before = 0;
-        }
-        if (place->aside)
-            continue;
-        kept = before * (share > 0 ? share : 1);
-        before += takt_line_shares(place);
-        others = all.wanting - place->wanting;
-        if (left <= (kept < others ? kept : others))
-            return;
-        if (place->lacking && place->worker != claimer)
-            takt_wakes_add(award, place, level);
-    }
-}
-
-static void wake(const takt_ledger *ledger, uint64_t claimer, int level, takt_award *award)
-{
-    if (ledger->numbers->concurrency > 0 && ledger->tenant_count > 0)
-        takt_tenants_wake(ledger, claimer, level, award);
-    else if (ledger->numbers->concurrency > 0)
-        wake_plain(ledger, claimer, level, award);
-}
-
 takt_amounts takt_claim_least(const takt_claim *claim, const takt_numbers *numbers,
                               takt_unit_map map)
 {
@@ -142,10 +86,10 @@ void takt_award_end(takt_ledger *ledger, int64_t now_us, const takt_claim *claim
     int64_t from_us = award->blocked_until_us > now_us ? award->blocked_until_us : now_us;
 
     number(ledger, now_us, award);
-    wake(ledger, claim->worker, 0, award);
+    takt_wake_next(ledger, claim->worker, 0, award);
     for (int i = 0; i < ledger->inner_count; i++)
         if (ledger->inner[i]->tenant_count > 0) /* else the line is not read: inner_line.h */
-            wake(ledger->inner[i], claim->worker, i + 1, award);
+            takt_wake_next(ledger->inner[i], claim->worker, i + 1, award);
     award->next_slot_at_us = takt_max(
         award->next_slot_at_us,
         takt_inner_next(ledger, from_us, takt_claim_least(claim, ledger->numbers, ledger->units)));

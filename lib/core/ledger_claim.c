@@ -20,6 +20,9 @@
 #include "core/meter.h"
 #include "core/offers.h"
 #include "core/overflow.h"
+#include "core/pass_over.h"
+#include "core/tenant_inside.h"
+#include "core/tenant_turns.h"
 #include "core/tenants.h"
 #include "core/view.h"
 #include "core/wakes.h"
@@ -425,7 +428,7 @@ static void restate(takt_ledger *ledger, int64_t now_us, const takt_claim *claim
     }
     if (ledger->tenant_count > 0)
         takt_tenants_assign(ledger, claim, claim->tenant);
-    takt_tenants_pass_over(ledger, now_us, claim->worker);
+    takt_pass_over(ledger, now_us, claim->worker);
     for (int i = 0; ledger->inner_count > 0 && i < TAKT_PRIORITIES; i++)
         park(ledger, now_us, claim->worker, i, parked_us);
 }
@@ -631,7 +634,7 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         takt_tenants_arrange(ledger, claim);
         if (ledger->inner_count > 0 && ledger->tenant_count > 0)
             takt_lend_note(ledger, now_us, claim->worker);
-        takt_tenants_pass_over(ledger, now_us, claim->worker); /* its turns may be over */
+        takt_pass_over(ledger, now_us, claim->worker); /* its turns may be over */
         plan_all(ledger, now_us, claim, award);
         if (moved)
             hurry_first(ledger, now_us, claim, award);
@@ -642,7 +645,7 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         award->crowded = takt_overflow_is_near(ledger);
         award->claim_again_at_us = takt_min(award->claim_again_at_us, parked_us);
     }
-    takt_tenants_pass_over_none(ledger);
+    takt_pass_over_none(ledger);
     takt_award_end(ledger, now_us, claim, award);
     ledger->within_turns = false;
 }

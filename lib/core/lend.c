@@ -4,15 +4,39 @@
 #include "core/lend.h"
 
 #include "base/integers.h"
+#include "core/due.h"
 #include "core/inner.h"
 #include "core/inner_line.h"
 #include "core/line.h"
 #include "core/tenants.h"
+#include "rules/window.h"
 
 /* The rates of levels are compared by the tokens of this many lookaheads. */
 #define SCARCE_LOOKAHEADS 16
 /* With fewer slots in a lookahead a place gets none that the places before it want. */
 #define SLOTS_TO_LEND 4
+
+/* For how many requests like that one the rules give enough in a span of time.  For a place (at >=
+ * 0) it is the part of its tenant. */
+static int64_t part_of(const takt_ledger *ledger, int at, int64_t span_us, takt_amounts one)
+{
+    takt_amounts through = takt_numbers_throughput(ledger->numbers, &ledger->state, span_us);
+    int64_t weight = 1, weights = 1, count = INT64_MAX;
+
+    if (at >= 0) {
+        const takt_tenant *mine = takt_tenant_of(ledger, at);
+        takt_tenants_count(ledger);
+        weight = mine->weight;
+        weights = 0;
+        for (int i = 0; i < ledger->tenant_count; i++)
+            if (ledger->tenants[i].priority == mine->priority && ledger->tenants[i].all > 0)
+                weights += ledger->tenants[i].weight;
+    }
+    TAKT_EACH_UNIT(unit, takt_numbers_units(ledger->numbers))
+    count = takt_min(count,
+                     takt_mul_div(through.of[unit], weight, weights) / takt_max(one.of[unit], 1));
+    return count;
+}
 
 /* Whether its inner limits give a place's tenant no more than its part of this one, which others
  * want as well. */
@@ -20,15 +44,15 @@ static bool is_scarce(const takt_ledger *ledger, int at, takt_amounts one)
 {
     int64_t span_us = SCARCE_LOOKAHEADS * ledger->numbers->lookahead_us;
     takt_amounts outer = takt_amounts_by(ledger->units, one);
-    int64_t part = takt_tenants_part(ledger, at, span_us, outer);
+    int64_t part = part_of(ledger, at, span_us, outer);
 
-    if (part == takt_tenants_part(ledger, -1, span_us, outer) ||
-        takt_tenants_part(ledger, -1, ledger->numbers->lookahead_us, outer) < SLOTS_TO_LEND)
+    if (part == part_of(ledger, -1, span_us, outer) ||
+        part_of(ledger, -1, ledger->numbers->lookahead_us, outer) < SLOTS_TO_LEND)
         return false;
     for (int i = 0; i < ledger->inner_count; i++) {
         const takt_ledger *inner = ledger->inner[i];
         int own = i == 0 && ledger->within_turns ? -1 : takt_inner_index(inner, &ledger->line[at]);
-        if (takt_tenants_part(inner, own, span_us, takt_amounts_by(inner->units, one)) <= part)
+        if (part_of(inner, own, span_us, takt_amounts_by(inner->units, one)) <= part)
             return true;
     }
     return false;
@@ -58,5 +82,5 @@ void takt_lend_note(takt_ledger *ledger, int64_t now_us, uint64_t worker)
         if (due_us > now_us && due_us != TAKT_NEVER && is_scarce(ledger, me, one))
             set_due(ledger, me, due_us);
     }
-    takt_tenants_open(ledger, now_us);
+    takt_due_open(ledger, now_us);
 }

@@ -10,6 +10,7 @@
 #include "base/integers.h"
 #include "core/inner_line.h"
 #include "core/line.h"
+#include "core/tenant_turns.h"
 #include "core/tenants.h"
 #include "core/wakes.h"
 

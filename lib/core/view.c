@@ -7,6 +7,7 @@
 #include "core/gaps.h"
 #include "core/holders.h"
 #include "core/line.h"
+#include "core/tenant_inside.h"
 #include "core/tenants.h"
 #include "core/worth.h"
 

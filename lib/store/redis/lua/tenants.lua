@@ -1,7 +1,7 @@
--- tenants.lua: the tenants of a ledger and their places (core/tenants.c). The ledger's text has both at its end, as in
--- every store, so the keys of the line are not used. The table is made only if the ledger has tenants, or the claim
--- names one. `line` is then tenants.line, which has what the other pieces use of it; it counts as lost, so these do not
--- read the keys.
+-- tenants.lua: the tenants of a ledger and their places (core/tenants.c), and their turns (core/tenant_turns.c,
+-- tenant_inside.c, pass_over.c). The ledger's text has both at its end, as in every store, so the keys of the line are
+-- not used. The table is made only if the ledger has tenants, or the claim names one. `line` is then tenants.line,
+-- which has what the other pieces use of it; it counts as lost, so these do not read the keys.
 --
 -- A place refers to its tenant. The claimer's places are among `places` except from line.count to line.put_back.
 -- needs: line wakes
@@ -440,7 +440,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             end
         end,
 
-        -- priced_unit() of core/tenants.c; nil: tokens.
+        -- takt_tenants_unit; nil: tokens.
         priced_unit = function()
             local first
             for _, one in ipairs(limit.rules) do
@@ -576,7 +576,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             return place.open and math.min(wanted, place.open[asked]) or wanted
         end,
 
-        -- takt_tenants_part. `mine`: the tenant; nil: the whole. Its places have been counted since they changed.
+        -- part_of() of core/lend.c. `mine`: the tenant; nil: the whole. Its places are counted since they changed.
         part = function(mine, span, cost, more)
             local tokens, others = limit.throughput(span)
             local weight, weights = 1, 1
@@ -596,7 +596,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             return count
         end,
 
-        -- takt_tenants_open. `own`: as of count().
+        -- takt_due_open. `own`: as of count().
         open = function(own)
             local found, left, lent = {}, {}, tenants.lends
             for _, place in tenants.each(own) do
@@ -662,7 +662,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             return math.max(math.floor(tenants.turn_of(one, total, weights) / processes), 1)
         end,
 
-        -- turn_among() of core/tenants.c: share, shares, ahead and first. `list`, `field`: as of count().
+        -- takt_tenant_turn_among: share, shares, ahead and first. `list`, `field`: as of count().
         among = function(place, own, asked, total, plan, list, field)
             local mine, tag = place[field], 0
             local weights = tenants.rivals(mine.priority, nil, list)
@@ -722,7 +722,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             return share, shares, ahead + tenants.left_to_others(subject, asked, total, weights, tag), before
         end,
 
-        -- goes_after() of core/tenants.c.
+        -- goes_after() of core/tenant_inside.c.
         goes_after = function(a, b)
             local one, other = a.inside, b.inside
             if one == other or not other then
@@ -769,7 +769,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             return left < right or left == right and one.index < other.index
         end,
 
-        -- is_behind() of core/tenants.c. `total`: what a lookahead has of the priced unit, which `asked` sums up.
+        -- is_behind() of core/pass_over.c. `total`: what a lookahead has of the priced unit, which `asked` sums up.
         is_behind = function(mine, theirs, asked, total)
             local one, other, weights = mine.tenant, theirs.tenant, tenants.rivals(mine.priority)
             if one ~= other then
@@ -782,7 +782,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 tenants.rivals(mine.priority, nil, within))
         end,
 
-        -- would_be_behind() of core/tenants.c.
+        -- would_be_behind() of core/pass_over.c.
         would_be_behind = function(mine, theirs)
             local one, other = mine.tenant, tenants.find(theirs.priority, theirs.tenant.name)
             local tag, index = other and other.tag or 0, other and other.index or #tenants.list + 1
@@ -799,7 +799,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             return false
         end,
 
-        -- takt_tenants_pass_over: the places of the inner lines that the claim does not wait for are `behind`.
+        -- takt_pass_over: the places of the inner lines that the claim does not wait for are `behind`.
         pass_over = function(own)
             tenants.count(own)
             if not tenants.has_company() then
@@ -837,7 +837,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             end
         end,
 
-        -- takt_tenants_pass_over_none, in an inner line.
+        -- takt_pass_over_none, in an inner line.
         pass_over_none = function()
             local found = false
             for _, place in ipairs(tenants.places) do
@@ -870,7 +870,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             return first
         end,
 
-        -- takt_tenants_wake.
+        -- wake_tenants() of core/wake_next.c.
         wake = function()
             local free, urgent, same, priority, before, ahead = held.free(), 0, 0, -1, {}, {}
             tenants.count()

@@ -1,0 +1,97 @@
+/*
+ * pass_over.c: see pass_over.h.
+ */
+#include "core/pass_over.h"
+
+#include "core/line.h"
+#include "core/tenant_inside.h"
+#include "core/tenant_turns.h"
+#include "core/tenants.h"
+
+/* Whether the place `at` of the outermost line does not go before the claim's place `me`.  `total`:
+ * what a lookahead has of the priced unit. */
+static bool is_behind(const takt_ledger *outer, int me, int at, int64_t total)
+{
+    const takt_place *mine = &outer->line[me], *theirs = &outer->line[at];
+    int64_t weights = takt_tenants_weights(outer, mine->priority, -1);
+    int unit = takt_tenants_unit(outer);
+
+    if (theirs->tenant != mine->tenant)
+        return !takt_tenant_goes_before(outer, theirs->tenant - 1, mine->tenant - 1, unit, total,
+                                        weights);
+    if (!outer->within_turns || mine->inside == 0 || theirs->inside == 0 ||
+        mine->inside == theirs->inside)
+        return at > me;
+    total = takt_tenant_turn_of(takt_tenant_of(outer, me), total, weights);
+    weights = takt_tenants_weights(outer->inner[0], mine->priority, -1);
+    return !takt_tenant_goes_before(outer->inner[0], theirs->inside - 1, mine->inside - 1, unit,
+                                    total, weights);
+}
+
+/* The same for a parked place of a line between, which is not in the outermost line: would its
+ * tenant go before that of `me`?  A tenant that is not there comes last, with tag 0. */
+static bool would_be_behind(const takt_ledger *outer, int me, const takt_ledger *inner, int at)
+{
+    const takt_tenant *mine = takt_tenant_of(outer, me);
+    int index = takt_tenants_find(outer, mine->priority, takt_tenant_of(inner, at)->name);
+    int64_t tag = index < outer->tenant_count ? outer->tenants[index].tag : 0;
+
+    return index != outer->line[me].tenant - 1 &&
+           (tag > mine->tag || (tag == mine->tag && index > outer->line[me].tenant - 1));
+}
+
+/* The same of the places of an inner line that have the priority of `me`.  `between`: it has the
+ * tenants of the outermost one. */
+static void pass_over(const takt_ledger *outer, int me, takt_ledger *inner, bool between,
+                      int64_t total)
+{
+    const takt_place *mine = &outer->line[me];
+
+    for (int i = 0; i < inner->line_count; i++) {
+        takt_place *place = &inner->line[i];
+        int at;
+        if (place->priority != mine->priority || place->worker == mine->worker)
+            continue;
+        at = takt_line_find(outer, place->worker, place->priority);
+        place->away = at < 0;
+        place->behind = at >= 0 ? !outer->line[at].aside && is_behind(outer, me, at, total)
+                                : between && would_be_behind(outer, me, inner, i);
+    }
+}
+
+void takt_pass_over(const takt_ledger *outer, int64_t now_us, uint64_t worker)
+{
+    int64_t total;
+
+    if (outer->tenant_count == 0 || outer->inner_count == 0)
+        return;
+    total = takt_tenants_lookahead(outer, now_us);
+    takt_tenants_count(outer);
+    for (int me = 0; me < outer->line_count; me++) {
+        if (outer->line[me].worker != worker)
+            continue;
+        takt_tenants_look_inside(outer, me);
+        for (int i = outer->within_turns ? 1 : 0; i < outer->inner_count; i++)
+            if (outer->inner[i]->tenant_count > 0)
+                pass_over(outer, me, outer->inner[i], i > 0, total);
+    }
+}
+
+/* Whether there was one. */
+static bool clear_behind(takt_ledger *inner)
+{
+    bool found = false;
+
+    for (int at = 0; at < inner->line_count; at++) {
+        found |= inner->line[at].behind;
+        inner->line[at].behind = false;
+    }
+    return found;
+}
+
+void takt_pass_over_none(const takt_ledger *outer)
+{
+    for (int i = 0; i < outer->inner_count; i++)
+        if (clear_behind(outer->inner[i]))
+            takt_tenants_settle(outer->inner[i]);
+}

@@ -1,0 +1,22 @@
+/*
+ * pass_over.h: lines inside lines, and for which places of inner ones a claim does not wait.
+ *
+ * In its inner lines a claim does not wait for a place that does not go before its own one in the
+ * outermost line, which has tenants: each would wait for the other.  Such places are `behind`:
+ * until the claim ends, nothing is left to them there, but their turns are shares of the line.  Nor
+ * does a claim wait in a line between for a place that is parked and whose tenant would go after
+ * its own: that place may wait there for another one that waits for this claim.  The innermost line
+ * of turns inside turns gives the outermost one its order, and passes over none.
+ */
+#ifndef TAKT_CORE_PASS_OVER_H
+#define TAKT_CORE_PASS_OVER_H
+
+#include "core/ledger.h"
+
+/* Call when the claim's places are in all lines, and have their tenants. */
+void takt_pass_over(const takt_ledger *outer, int64_t now_us, uint64_t worker);
+
+/* Call when the claim ends. */
+void takt_pass_over_none(const takt_ledger *outer);
+
+#endif
