@@ -6,6 +6,9 @@
  *     PROGRAM [TEST...]    only the tests whose names, SUITE::TEST, begin with one of these, or
  *                          whose files' names end with one: rules/test_gcra.c
  *
+ * With $TAKT_TESTS_TOGETHER all tests run in this process: valgrind translates the code anew in
+ * each fork, which takes longer than most tests.
+ *
  * It has the part of Criterion's interface that asserts in C use; a test that uses more fails to
  * link.
  */
@@ -236,7 +239,7 @@ static void run(const struct criterion_test *test, void *param)
     self.test = test;
     self.suite = suite_of(test);
     self.param = param;
-    size_t allocated = allocated_bytes();
+    self.needs_teardown = self.failed = self.skipped = false;
     limit_time();
     /* A failed assert ends the test wherever it is.  Once the main part has begun, the teardown
      * still follows. */
@@ -244,26 +247,47 @@ static void run(const struct criterion_test *test, void *param)
         test->test();
     else if (self.needs_teardown)
         criterion_internal_test_teardown();
-    end(self.failed ? EXIT_FAILURE : self.skipped ? SKIPPED : PASSED, allocated);
+    alarm(0);
+}
+
+static int exit_status(void)
+{
+    return self.failed ? EXIT_FAILURE : self.skipped ? SKIPPED : PASSED;
+}
+
+/* Its exit status, or -1. */
+static int run_forked(const struct criterion_test *test, void *param)
+{
+    int status = -1;
+    pid_t child = fork();
+
+    if (child == 0) {
+        size_t allocated = allocated_bytes();
+        run(test, param);
+        end(exit_status(), allocated);
+    }
+    if (child < 0 || waitpid(child, &status, 0) < 0)
+        return -1;
+    if (WIFSIGNALED(status))
+        fprintf(report, "# ended by signal %d\n", WTERMSIG(status));
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /* Whether it passed. */
 static bool judge(const struct criterion_test *test, void *param)
 {
-    int status = -1;
+    int status;
 
     /* Where a test hangs or the process dies, the last line is its name. */
     fprintf(report, "# begins: %s::%s\n", test->category, test->name);
     fflush(NULL);
-    pid_t child = fork();
-    if (child == 0)
+    if (getenv("TAKT_TESTS_TOGETHER")) {
         run(test, param);
-    if (child < 0 || waitpid(child, &status, 0) < 0)
-        return false;
-    if (WIFSIGNALED(status))
-        fprintf(report, "# ended by signal %d\n", WTERMSIG(status));
-    bool skipped = WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED;
-    bool passed = skipped || (WIFEXITED(status) && WEXITSTATUS(status) == PASSED);
+        status = exit_status();
+    } else {
+        status = run_forked(test, param);
+    }
+    bool skipped = status == SKIPPED, passed = skipped || status == PASSED;
     fprintf(report, "%s - %s::%s%s\n", passed ? "ok" : "not ok", test->category, test->name,
             skipped ? " # SKIP" : "");
     return passed;

@@ -12,10 +12,14 @@
 #include "core/tenant_name.h"
 
 static book b;
+static int claimer_count, start_count; /* of a fleet */
+static int64_t calls;
 
 static void set_up(void)
 {
     open_book(&b, limit_of(100, SECOND, 1));
+    claimer_count = start_count = 0;
+    calls = 0;
 }
 
 TestSuite(tenants, .init = set_up);
@@ -348,10 +352,7 @@ typedef struct start {
 } start;
 
 static claimer claimers[CLAIMERS];
-static int claimer_count;
 static start starts[NOTED];
-static int start_count;
-static int64_t calls;
 
 static claimer *add(uint64_t worker, const char *tenant, int weight, int64_t waiting,
                     int64_t from_us)
