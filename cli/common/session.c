@@ -38,21 +38,28 @@ bool takt_cli_has_policy(const takt_cli_settings *settings)
     return policy_path(settings) != NULL;
 }
 
-int takt_cli_load_policy(takt_policy **policy, const takt_cli_settings *settings)
+/* `otherwise`: what else gives a limit to the command. */
+static int load_policy(takt_policy **policy, const takt_cli_settings *settings,
+                       const char *otherwise)
 {
     takt_error error = {0};
     const char *path = policy_path(settings);
 
     if (!path) {
-        takt_message("there is no policy: write ./takt.yaml, name a file with --policy or "
-                     "$TAKT_POLICY, or give a "
-                     "--rate");
+        takt_message("there is no policy: write ./takt.yaml, or name a file with --policy or "
+                     "$TAKT_POLICY%s",
+                     otherwise);
         return EX_CONFIG;
     }
     int status = takt_policy_file_load(policy, path, &error);
     if (status)
         takt_message("%s", error.text);
     return status;
+}
+
+int takt_cli_load_policy(takt_policy **policy, const takt_cli_settings *settings)
+{
+    return load_policy(policy, settings, "");
 }
 
 int takt_cli_make_policy(takt_policy **policy, const takt_cli_settings *settings,
@@ -243,7 +250,7 @@ int takt_cli_open(takt_cli_session *session, const takt_cli_settings *settings,
 {
     int status = takt_cli_is_ad_hoc(settings)
                      ? takt_cli_make_policy(&session->policy, settings, target)
-                     : takt_cli_load_policy(&session->policy, settings);
+                     : load_policy(&session->policy, settings, ", or give a --rate");
     return status ? status : takt_cli_open_by(session, settings, session->policy, target);
 }
 

@@ -18,7 +18,7 @@ static const struct {
      "indent the fields of one mapping alike, and put a text with a colon in quotes"},
     {"did not find expected key", "indent the fields of one mapping alike"},
     {"did not find expected '-' indicator",
-     "begin each entry of a list with \"- \", indented alike"},
+     "indent the fields of an entry alike, and begin each entry of a list with \"- \""},
     {"block sequence entries are not allowed", "begin a list on a line of its own"},
     {"could not find expected ':'", "write NAME: VALUE, with a blank after the colon"},
     {"found unexpected end of stream", "close the quotes"},

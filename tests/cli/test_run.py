@@ -58,7 +58,7 @@ REFUSED = [
     ('a long key around', [*ANY, '--within-key', 'k' * 1025, 'mail', '--', 'true'], 64, 'at most 1024 bytes'),
     ('a long key', [*ANY, 'mail:' + 'k' * 1025, '--', 'true'], 64, 'LIMIT[:KEY]'),
     ('a limit with a strange name', [*ANY, 'ma il', '--', 'true'], 64, 'ma il'),
-    ('no policy', ['mail', '--', 'true'], 78, 'there is no policy'),
+    ('no policy', ['mail', '--', 'true'], 78, 'or give a --rate'),
     ('a policy that is not there', ['-p', 'gone.yaml', 'mail', '--', 'true'], 78, 'gone.yaml'),
     ('a store that is none', [*ANY, '-s', 'tape:', 'mail', '--', 'true'], 64, 'tape'),
     ('a store that cannot be', [*ANY, '-s', 'file:/dev/null/x.mdb', 'mail', '--', 'true'], 69, '/dev/null'),

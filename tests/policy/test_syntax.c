@@ -10,7 +10,7 @@ static const broken broken_syntax[] = {
      "not YAML at column 11: mapping values are not allowed in this context; indent the fields"},
     {"limits:\n  - name: a\n   rules: []\n", 3,
      "not YAML at column 4: did not find expected '-' indicator while parsing a block collection "
-     "from line 2 on"},
+     "from line 2 on; indent the fields of an entry alike, and begin each entry of a list with"},
     {"limits:\n  - name: a: b\n", 2,
      "not YAML at column 12: mapping values are not allowed in this context"},
     {"store: x\n limits: []\n", 2, "not YAML at column 8: mapping values are not allowed"},
