@@ -4,8 +4,9 @@ Shows that the checker of the promises bites. Each mutant is one source file of 
 fault somebody could make; some seed of fleet/promises must fail with it. A text that is not found exactly once (however
 its lines are broken) means that the source has changed: give its mutant a new one.
 
-Many are noticed by the first seed. mutant_seeds.txt has the seed that noticed each of the others: it is tried
-first, and all seeds in their order if it does not notice the mutant any more, which takes minutes.
+Many are noticed by the first seed. mutant_seeds.txt has a seed that notices each of the others, where there was a choice
+one that takes little time: it is tried first, and all seeds in their order if it does not notice the mutant any more,
+which takes minutes.
 
 Usage: test_mutants.py [--renew] [NAME...]; $TAKT_BUILD has the library, $TAKT_SOURCE the sources. --renew writes
 mutant_seeds.txt anew.
