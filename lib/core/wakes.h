@@ -1,6 +1,6 @@
 /*
  * wakes.h: the workers that an award names, because they should claim now.  Who these are is
- * decided elsewhere: by wake_next.c, overflow.c and ledger_claim.c.
+ * decided elsewhere: by wake_next.c, overflow.c and claim_plan.c.
  */
 #ifndef TAKT_CORE_WAKES_H
 #define TAKT_CORE_WAKES_H

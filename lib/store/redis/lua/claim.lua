@@ -1,4 +1,5 @@
--- claim.lua: takt_ledger_claim (core/ledger_claim.c). Decides which slots a worker gets now, and when it claims again.
+-- claim.lua: takt_ledger_claim (core/ledger_claim.c, claim_*.c). Decides which slots a worker gets now, and when it
+-- claims again.
 --
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its holders (with permits), 5 its log; then those of inner
 --       limits (inner.lua)
