@@ -24,6 +24,8 @@ static const struct {
     {"found unexpected end of stream", "close the quotes"},
     {"did not find expected ',' or", "close the brackets"},
     {"found character that cannot start any token", "put the text in quotes"},
+    {"did not find expected alphabetic or numeric character",
+     "put a text that begins with * or & in quotes, like \"*\""},
     {"found unknown escape character", "write \\\\ for a backslash, or use single quotes"},
     {"found unexpected document indicator", "close the quotes"},
 };

@@ -48,9 +48,11 @@ static const broken broken_syntax[] = {
     {LIMIT "    within: \"\\ud800\"\n", 4,
      "not YAML at column 16: found invalid Unicode character escape code"},
     {LIMIT "    within: *\n", 4,
-     "not YAML at column 14: did not find expected alphabetic or numeric character"},
+     "not YAML at column 14: did not find expected alphabetic or numeric character while scanning "
+     "an alias; put a text that begins with * or & in quotes"},
     {LIMIT "    within: &\n", 4,
-     "not YAML at column 14: did not find expected alphabetic or numeric character"},
+     "not YAML at column 14: did not find expected alphabetic or numeric character while scanning "
+     "an anchor; put a text that begins with * or & in quotes"},
     {LIMIT "    within: - b\n", 4,
      "not YAML at column 13: block sequence entries are not allowed in this context"},
     {LIMIT "    within: !<x\n", 4, "not YAML at column 16: did not find the expected '>'"},
