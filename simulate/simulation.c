@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "core/award.h"
 #include "policy/unit_text.h"
 #include "simulate/busiest.h"
 #include "simulate/fleet.h"
@@ -339,8 +340,8 @@ static void count_slots(takt_fleet *fleet, uint64_t worker, const takt_claim *cl
 
     (void)worker;
     (void)claim;
-    for (int i = 0; !award->stale && i < award->run_count; i++)
-        run->simulation->figures.slots += award->runs[i].count;
+    if (!award->stale)
+        run->simulation->figures.slots += takt_award_given(award);
 }
 
 static int open_run(simulation_run *run)

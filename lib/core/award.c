@@ -29,6 +29,15 @@ void takt_award_begin(const takt_ledger *ledger, int64_t now_us, const takt_clai
                    takt_inner_permits_stale(ledger, claim);
 }
 
+int64_t takt_award_given(const takt_award *award)
+{
+    int64_t given = 0;
+
+    for (int i = 0; i < award->run_count; i++)
+        given += award->runs[i].count;
+    return given;
+}
+
 /* How many of the numbers from `next_us` on are for permits that the worker hands on within itself,
  * which it may do if there is no rule and nobody else is in line. The numbers stay near the clock,
  * since a ledger that was lost starts again with the clock. */
@@ -43,10 +52,8 @@ static int64_t count_reuses(const takt_ledger *ledger, int64_t now_us, int64_t n
 /* Numbers the permits given, and the permits handed on. */
 static void number(takt_ledger *ledger, int64_t now_us, takt_award *award)
 {
-    int64_t given = 0, inner_fence;
+    int64_t given = takt_award_given(award), inner_fence;
 
-    for (int i = 0; i < award->run_count; i++)
-        given += award->runs[i].count;
     award->holding += given;
     if (award->holding == 0)
         return;

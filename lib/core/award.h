@@ -18,4 +18,7 @@ void takt_award_begin(const takt_ledger *ledger, int64_t now_us, const takt_clai
 void takt_award_end(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                     takt_award *award);
 
+/* How many slots the award gives. */
+int64_t takt_award_given(const takt_award *award);
+
 #endif

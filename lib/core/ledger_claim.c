@@ -74,11 +74,7 @@ static bool is_news(const takt_ledger *ledger, const takt_claim *claim, takt_amo
 /* Whether all waiters of the claim were given slots or refused. */
 static bool is_done(const takt_claim *claim, const takt_award *award)
 {
-    int64_t given = 0;
-
-    for (int i = 0; i < award->run_count; i++)
-        given += award->runs[i].count;
-    return given + award->refused >= claim->waiting;
+    return takt_award_given(award) + award->refused >= claim->waiting;
 }
 
 void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,

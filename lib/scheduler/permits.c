@@ -3,6 +3,7 @@
  */
 #include "scheduler/permits.h"
 
+#include "core/award.h"
 #include "scheduler/registry.h"
 #include "scheduler/waiter.h"
 
@@ -129,15 +130,6 @@ int64_t takt_permits_mark_told(takt_queue *queue)
     return queue->holding.told;
 }
 
-static int64_t count_slots(const takt_award *award)
-{
-    int64_t count = 0;
-
-    for (int i = 0; i < award->run_count; i++)
-        count += award->runs[i].count;
-    return count;
-}
-
 void takt_permits_awarded(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award,
                           int64_t sent_us)
 {
@@ -149,7 +141,7 @@ void takt_permits_awarded(takt_scheduler *scheduler, takt_queue *queue, const ta
         holding->told = 0;
         return;
     }
-    given = count_slots(award);
+    given = takt_award_given(award);
     if (award->holding < holding->told + given)
         lose(scheduler, queue);
     holding->told = award->holding;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/integers.h"
+#include "core/award.h"
 #include "core/line.h"
 #include "scheduler/claims.h"
 #include "scheduler/loss.h"
@@ -214,15 +215,6 @@ static int64_t park_for(const takt_award *award)
     return award->refused > 0 ? TAKT_KEEPALIVE_US : TAKT_PARKED_MAX_US;
 }
 
-static int64_t count_slots(const takt_award *award)
-{
-    int64_t count = 0;
-
-    for (int i = 0; i < award->run_count; i++)
-        count += award->runs[i].count;
-    return count;
-}
-
 static void note_trip(takt_queue *queue, int64_t sent_us, int64_t received_us)
 {
     queue->awarded.at_us = received_us;
@@ -251,7 +243,7 @@ static void take_slots(takt_scheduler *scheduler, takt_queue *queue, const takt_
     if (award->run_count > 0) {
         takt_order_served(scheduler, queue);
         queue->claims.in_vain = false;
-        queue->awarded.turn = count_slots(award);
+        queue->awarded.turn = takt_award_given(award);
     }
     if (takt_queue_is_covered(queue) || takt_queue_has_permits(queue))
         queue->awarded.turn = 0;

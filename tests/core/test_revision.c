@@ -3,6 +3,7 @@
  * valid, in any order of claims, and taken tokens stay taken. An unreadable text is a fresh ledger,
  * blocked for the longest period.
  */
+#include "core/award.h"
 #include "core/ledger_text.h"
 #include "rules/promises.h"
 
@@ -34,7 +35,7 @@ static int64_t claim(shelf *s, const takt_numbers *limit, int64_t now_us, int64_
         .line = s->line, .line_capacity = COUNT(s->line), .pages = &s->pages.pages};
     takt_claim asked = {
         .worker = (uint64_t)(limit->revision + 1), .seq = seq, .waiting = count, .want_count = 1};
-    int64_t given = 0;
+    int64_t given;
 
     asked.wants[0] = (takt_want){count, now_us, 1, TAKT_PRIORITY_DEFAULT, {{0}}};
     s->damaged = false;
@@ -44,8 +45,7 @@ static int64_t claim(shelf *s, const takt_numbers *limit, int64_t now_us, int64_
         s->damaged = takt_ledger_decode(&ledger, limit, &s->kept, now_us, s->text, s->size) < 0;
     takt_ledger_claim(&ledger, now_us, &asked, award);
     takt_ledger_tell_newer(&ledger, limit, award);
-    for (int i = 0; i < award->run_count; i++)
-        given += award->runs[i].count;
+    given = takt_award_given(award);
     cr_assert_eq(s->pages.pages.trouble, TAKT_PAGES_FINE);
     takt_memory_pages_end(&s->pages, true);
     s->size = takt_ledger_encode(&ledger, s->text, sizeof s->text);

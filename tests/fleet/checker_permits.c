@@ -17,17 +17,9 @@
 #include <stdlib.h>
 
 #include "checker.h"
+#include "core/award.h"
 
 #define SHARE_LOOKAHEADS 4 /* in which a worker with a weight gets room for a whole share */
-
-static int64_t count_slots(const takt_award *award)
-{
-    int64_t count = 0;
-
-    for (int i = 0; i < award->run_count; i++)
-        count += award->runs[i].count;
-    return count;
-}
 
 bool checker_lease_is_over(const checker *self, const takt_fleet_worker *worker)
 {
@@ -195,7 +187,7 @@ static void check_told(const checker *self, const takt_store_call *call)
 void checker_permits_award(checker *self, const takt_store_call *call, int worker)
 {
     const takt_award *award = call->award;
-    int64_t given = count_slots(award);
+    int64_t given = takt_award_given(award);
 
     if (self->concurrency == 0)
         return;
@@ -222,7 +214,7 @@ void checker_permits_heard(checker *self, const takt_fleet_worker *worker, const
                            int64_t sent_us)
 {
     holdings *holds = &self->workers[worker->index].holds;
-    int64_t given = count_slots(award);
+    int64_t given = takt_award_given(award);
 
     if (self->concurrency == 0 || award->stale)
         return;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "core/award.h"
 #include "store/places.h"
 #include "store/record.h"
 
@@ -43,15 +44,6 @@ CONTRACT(takes_a_burst_and_no_more)
     leave_place(&at);
 }
 
-static int64_t count_slots(const takt_award *award)
-{
-    int64_t count = 0;
-
-    for (int i = 0; i < award->run_count; i++)
-        count += award->runs[i].count;
-    return count;
-}
-
 /* A claim takes of all levels, as much as each of them gives; what it cannot get soon does not
  * stand in line. */
 CONTRACT(keeps_the_rules_of_inner_limits)
@@ -78,7 +70,7 @@ CONTRACT(keeps_the_rules_of_inner_limits)
         call.call.inner = inner;
         call.call.inner_count = 2;
         cr_expect_eq(rig_run(&rig, &call), 0);
-        cr_expect_eq(count_slots(&call.award), slots[i], "%d", i);
+        cr_expect_eq(takt_award_given(&call.award), slots[i], "%d", i);
         cr_expect(call.award.parked && call.award.in_line == 0);
         cr_expect_gt(call.award.claim_again_at_us, call.award.now_us + RIG_DAY / 100);
     }

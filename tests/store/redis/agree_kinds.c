@@ -3,6 +3,7 @@
  * tested.
  */
 #include "agree.h"
+#include "core/award.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -504,11 +505,9 @@ static void count_stated(const agree_outcome *ran)
     const agree_step *step = &ran->step;
     const takt_award *award = &step->award;
     bool stated = ran->five && !award->stale;
-    int64_t known = held_by(ran->before, step->claim.worker), holding = step->claim.holding,
-            given = 0;
+    int64_t known = held_by(ran->before, step->claim.worker), holding = step->claim.holding;
+    int64_t given = takt_award_given(award);
 
-    for (int i = 0; i < award->run_count; i++)
-        given += award->runs[i].count;
     count("workers that state what they hold", stated && holding > 0 && holding == known);
     count("workers that release", stated && holding < known);
     count("workers that release all", stated && holding == 0 && known > 0);

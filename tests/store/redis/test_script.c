@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/award.h"
 #include "store/redis/server.h"
 #include "store/rig.h"
 
@@ -91,15 +92,14 @@ static void forget_all(void)
 static int64_t claim(const takt_limit *limit, int64_t count)
 {
     static struct rig_call call;
-    int64_t given = 0;
+    int64_t given;
 
     rig_call_init(&call, TAKT_OP_CLAIM, limit, "k");
     call.claim = (takt_claim){
         .worker = 1, .seq = ++seq, .waiting = count, .uncontended = uncontended, .want_count = 1};
     call.claim.wants[0] = (takt_want){count, TAKT_NEVER, 1, 5, {{0}}};
     cr_assert_eq(rig_run(&rig, &call), 0);
-    for (int i = 0; i < call.award.run_count; i++)
-        given += call.award.runs[i].count;
+    given = takt_award_given(&call.award);
     cr_assert_eq(call.award.in_line, 0, "%" PRId64 " of %" PRId64, given, count);
     return given;
 }
