@@ -79,9 +79,11 @@ static int64_t put_off_until(const takt_ledger *ledger, int64_t now_us, const ta
     if (due_us == TAKT_NEVER)
         return due_us;
     if (!takt_inner_waits(ledger, place->worker, from_us, due_us, one))
-        return takt_numbers_count_more(ledger->numbers)
-                   ? takt_inner_next(ledger, from_us, one) - lookahead_us
-                   : due_us - lookahead_us;
+        return (takt_numbers_count_more(ledger->numbers) ||
+                        takt_inner_is_whole(ledger, place->worker, from_us)
+                    ? takt_inner_slot(ledger, place->worker, from_us, due_us, one)
+                    : due_us) -
+               lookahead_us;
     return takt_max(due_us - lookahead_us, now_us + lookahead_us / TAKT_LOOKAHEAD_FRACTION_LEFT);
 }
 

@@ -6,6 +6,13 @@
 #include <string.h>
 
 #include "base/integers.h"
+#include "rules/window.h"
+
+/* Gaps that pass unused are counted as an instant, takt_gaps.unused_us, which each of them moves on
+ * by so many intervals.  One that is used moves it back by half of that.  While it is more than
+ * half of so many lookaheads ahead, gaps count as of no use. */
+#define UNUSED_INTERVALS  100
+#define UNUSED_LOOKAHEADS 64
 
 __extension__ typedef __int128 wide;
 
@@ -78,19 +85,41 @@ bool takt_gaps_are_kept(const takt_ledger *ledger)
     return rule >= 0 && (ledger->state.brake.tokens == 0 || brake_adds_nothing(ledger, rule));
 }
 
-bool takt_gaps_suit(const takt_ledger *ledger, const takt_numbers *inner)
+/* Emission intervals of the ledger's rule and of an inner one, in the same parts.  False: the inner
+ * one counts others, or they are too long to compare. */
+static bool compare(const takt_ledger *ledger, const takt_numbers *inner, int64_t *interval,
+                    int64_t *theirs)
 {
-    const takt_rule *own, *theirs;
-    wide interval, whole;
+    const takt_rule *own, *other;
+    wide a, b;
 
     if (!takt_gaps_are_kept(ledger) || takt_gaps_rule(inner) < 0)
         return false;
     own = rule_of(ledger);
-    theirs = &inner->rules[takt_gaps_rule(inner)];
-    interval = (wide)own->span_us * theirs->tokens;
-    whole = (wide)theirs->span_us * own->tokens;
-    return own->unit == theirs->unit && interval <= TAKT_EXACT_MAX && whole <= TAKT_EXACT_MAX &&
-           whole % interval == 0;
+    other = &inner->rules[takt_gaps_rule(inner)];
+    a = (wide)own->span_us * other->tokens;
+    b = (wide)other->span_us * own->tokens;
+    if (own->unit != other->unit || a > TAKT_EXACT_MAX / 2 || b > TAKT_EXACT_MAX / 2)
+        return false;
+    *interval = (int64_t)a;
+    *theirs = (int64_t)b;
+    return true;
+}
+
+bool takt_gaps_suit(const takt_ledger *ledger, const takt_numbers *inner)
+{
+    int64_t interval, theirs;
+
+    return compare(ledger, inner, &interval, &theirs) && theirs % interval == 0;
+}
+
+int64_t takt_gaps_leave(const takt_ledger *ledger, const takt_numbers *inner, int64_t tokens)
+{
+    int64_t interval, theirs;
+
+    if (!compare(ledger, inner, &interval, &theirs) || theirs <= interval)
+        return tokens;
+    return takt_mul_div(tokens, theirs, takt_ceil_div(theirs, interval) * interval);
 }
 
 static void drop(takt_ledger *ledger, int at)
@@ -112,11 +141,51 @@ static void skip(takt_ledger *ledger, int at, int64_t count)
         drop(ledger, at);
 }
 
+static int64_t unused_most(const takt_ledger *ledger)
+{
+    return UNUSED_LOOKAHEADS * ledger->numbers->lookahead_us;
+}
+
+/* By how much an unused gap moves the instant on. */
+static int64_t unused_step(const takt_ledger *ledger)
+{
+    return takt_min(UNUSED_INTERVALS * (rule_of(ledger)->interval.us + 1), unused_most(ledger));
+}
+
+static void note_unused(takt_ledger *ledger, int64_t now_us, int64_t count)
+{
+    int64_t most = unused_most(ledger), step = unused_step(ledger);
+
+    if (step == 0)
+        return;
+    count = takt_min(count, most / step + 1);
+    ledger->gaps.unused_us =
+        takt_min(takt_max(ledger->gaps.unused_us, now_us) + count * step, now_us + most);
+}
+
+static void note_used(takt_ledger *ledger, int64_t now_us)
+{
+    if (!takt_gaps_are_used(ledger, now_us))
+        return;
+    ledger->gaps.unused_us -= unused_step(ledger) / 2;
+    if (ledger->gaps.unused_us <= now_us)
+        ledger->gaps.unused_us = 0;
+}
+
+bool takt_gaps_are_used(const takt_ledger *ledger, int64_t now_us)
+{
+    return ledger->gaps.unused_us <= now_us + unused_most(ledger) / 2;
+}
+
 void takt_gaps_tidy(takt_ledger *ledger, int64_t now_us)
 {
     const takt_gap *last;
     const takt_rule *rule;
 
+    if (ledger->gaps.unused_us <= now_us)
+        ledger->gaps.unused_us = 0;
+    else
+        ledger->gaps.unused_us = takt_min(ledger->gaps.unused_us, now_us + unused_most(ledger));
     if (ledger->gaps.count == 0)
         return;
     last = &ledger->gaps.runs[ledger->gaps.count - 1];
@@ -128,9 +197,29 @@ void takt_gaps_tidy(takt_ledger *ledger, int64_t now_us)
     rule = rule_of(ledger);
     for (int at = ledger->gaps.count - 1; at >= 0; at--) {
         int64_t past = count_until(rule, &ledger->gaps.runs[at], now_us - 1);
-        if (past > 0)
+        if (past > 0) {
+            note_unused(ledger, now_us, past);
             skip(ledger, at, past);
+        }
     }
+}
+
+/* The first instant at which a token moves TAT. */
+static takt_fraction first_from(const takt_ledger *ledger, int64_t from_us)
+{
+    takt_fraction tat = tat_of(ledger), from = {from_us, 0};
+
+    return is_before(tat, from) ? from : tat;
+}
+
+int64_t takt_gaps_whole(const takt_ledger *ledger, int64_t from_us, int64_t t_us)
+{
+    takt_gap run = {first_from(ledger, from_us), 1};
+    int64_t before = intervals_between(rule_of(ledger), run.first, t_us - 1);
+
+    if (before < 0 || before >= TAKT_GAP_MAX)
+        return t_us;
+    return takt_fraction_ceil(slot_of(rule_of(ledger), &run, before + 1));
 }
 
 void takt_gaps_pass_over(takt_ledger *ledger, int64_t from_us, int64_t t_us)
@@ -140,9 +229,7 @@ void takt_gaps_pass_over(takt_ledger *ledger, int64_t from_us, int64_t t_us)
 
     if (!takt_gaps_are_kept(ledger) || ledger->gaps.count == TAKT_GAPS_MAX)
         return;
-    first = tat_of(ledger);
-    if (is_before(first, (takt_fraction){from_us, 0}))
-        first = (takt_fraction){from_us, 0};
+    first = first_from(ledger, from_us);
     count = intervals_between(rule_of(ledger), first, t_us);
     if (count > 0)
         ledger->gaps.runs[ledger->gaps.count++] = (takt_gap){first, count};
@@ -172,13 +259,14 @@ int64_t takt_gaps_due(const takt_ledger *ledger, int64_t from_us, int64_t n)
     return TAKT_NEVER;
 }
 
-void takt_gaps_take(takt_ledger *ledger, int64_t from_us)
+void takt_gaps_take(takt_ledger *ledger, int64_t now_us, int64_t from_us)
 {
     const takt_rule *rule = rule_of(ledger);
     takt_gaps *gaps = &ledger->gaps;
     int at = 0;
     int64_t before;
 
+    note_used(ledger, now_us);
     while (count_until(rule, &gaps->runs[at], from_us - 1) == gaps->runs[at].count)
         at++;
     before = count_until(rule, &gaps->runs[at], from_us - 1);

@@ -7,6 +7,12 @@
  * past.  The rule has taken them: TAT behind t is the same as if they had been given.  The next
  * claim that they suit gets them.
  *
+ * Gaps are whole emission intervals.  If the next slot by the inner rules is no whole number of
+ * intervals behind TAT, the rest of an interval would be lost: no token fits into it.  So while
+ * others want slots such a slot is put off to the next whole interval.  That costs the inner limit
+ * a part of its rate, and is of use only if others take the gaps.  So the ledger counts gaps that
+ * pass unused.  If more than a third of them do, slots are no longer put off for a while.
+ *
  * A ledger has gaps if exactly one of its rules is paced; the others count a gap when it is used.
  * Without gaps, a place whose inner rules are due later than the next slot waits while others want
  * slots, and asks again as soon as these may be given.
@@ -27,8 +33,18 @@ bool takt_gaps_are_kept(const takt_ledger *ledger);
  * slots between them are then gaps, and none is lost. */
 bool takt_gaps_suit(const takt_ledger *ledger, const takt_numbers *inner);
 
+/* What slots on whole intervals leave of so many tokens of an inner limit. */
+int64_t takt_gaps_leave(const takt_ledger *ledger, const takt_numbers *inner, int64_t tokens);
+
 /* Drops those that are past, and all if the rule has changed or was set back. */
 void takt_gaps_tidy(takt_ledger *ledger, int64_t now_us);
+
+/* Whether gaps find users, so that slots that pass others over are put off to whole intervals. */
+bool takt_gaps_are_used(const takt_ledger *ledger, int64_t now_us);
+
+/* The first instant from t_us on that is a whole number of intervals behind TAT, or behind from_us
+ * if that is later. */
+int64_t takt_gaps_whole(const takt_ledger *ledger, int64_t from_us, int64_t t_us);
 
 /* Before a token is taken at t_us: keeps the slots from from_us on that TAT passes over. */
 void takt_gaps_pass_over(takt_ledger *ledger, int64_t from_us, int64_t t_us);
@@ -40,6 +56,6 @@ int64_t takt_gaps_room(const takt_ledger *ledger, int64_t from_us, int64_t until
 int64_t takt_gaps_due(const takt_ledger *ledger, int64_t from_us, int64_t n);
 
 /* Uses the first gap from from_us on; there is one. */
-void takt_gaps_take(takt_ledger *ledger, int64_t from_us);
+void takt_gaps_take(takt_ledger *ledger, int64_t now_us, int64_t from_us);
 
 #endif

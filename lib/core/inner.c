@@ -175,13 +175,41 @@ int64_t takt_inner_next(const takt_ledger *ledger, int64_t from_us, takt_amounts
     return due_us == TAKT_NEVER ? due_us : slot_at(ledger, due_us, one, &gap);
 }
 
+bool takt_inner_is_whole(const takt_ledger *ledger, uint64_t worker, int64_t from_us)
+{
+    return ledger->inner_count > 0 && takt_gaps_are_kept(ledger) &&
+           ledger->gaps.count < TAKT_GAPS_MAX && takt_gaps_are_used(ledger, from_us) &&
+           others_want(ledger, worker);
+}
+
+/* The same of a worker: a slot that its inner rules put off may be put off to a whole interval. */
+static int64_t slot_of(const takt_ledger *ledger, uint64_t worker, int64_t from_us, int64_t due_us,
+                       takt_amounts one, bool *gap)
+{
+    int64_t at_us = slot_at(ledger, due_us, one, gap);
+
+    if (!*gap && at_us == due_us && takt_inner_is_whole(ledger, worker, from_us))
+        at_us = takt_numbers_earliest(ledger->numbers, &ledger->state,
+                                      takt_gaps_whole(ledger, from_us, at_us),
+                                      takt_amounts_by(ledger->units, one));
+    return at_us;
+}
+
+int64_t takt_inner_slot(const takt_ledger *ledger, uint64_t worker, int64_t from_us, int64_t due_us,
+                        takt_amounts one)
+{
+    bool gap;
+
+    return slot_of(ledger, worker, from_us, due_us, one, &gap);
+}
+
 /* Takes one slot from all levels. */
 static void take(takt_ledger *ledger, int64_t from_us, int64_t at_us, takt_amounts one, bool gap)
 {
     takt_amounts own = takt_amounts_by(ledger->units, one);
 
     if (gap) {
-        takt_gaps_take(ledger, at_us);
+        takt_gaps_take(ledger, from_us, at_us);
         takt_numbers_commit_beside(ledger->numbers, &ledger->state, takt_gaps_rule(ledger->numbers),
                                    at_us, own);
     } else {
@@ -218,7 +246,7 @@ int64_t takt_inner_take(takt_ledger *ledger, int64_t from_us, const takt_want *w
         bool gap;
         if (due_us > until_us) /* also for TAKT_NEVER */
             break;
-        at_us = slot_at(ledger, due_us, one, &gap);
+        at_us = slot_of(ledger, worker, from_us, due_us, one, &gap);
         if (at_us > until_us || takt_inner_waits(ledger, worker, from_us, due_us, one) ||
             !takt_runs_append(award->runs, &award->run_count, TAKT_RUNS_MAX, at_us, want->cost,
                               want->more))

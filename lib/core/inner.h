@@ -39,6 +39,13 @@ int64_t takt_inner_due(const takt_ledger *ledger, int64_t from_us, takt_amounts 
 /* When all rules let one request start, if nothing else is taken. */
 int64_t takt_inner_next(const takt_ledger *ledger, int64_t from_us, takt_amounts one);
 
+/* Whether slots that its inner rules put off lie on whole intervals for a worker (gaps.h). */
+bool takt_inner_is_whole(const takt_ledger *ledger, uint64_t worker, int64_t from_us);
+
+/* The next slot of a worker whose inner rules are due at due_us, if nothing else is taken. */
+int64_t takt_inner_slot(const takt_ledger *ledger, uint64_t worker, int64_t from_us, int64_t due_us,
+                        takt_amounts one);
+
 /* Lowers what a place wants, of what its claim states, to what the inner rules give soon, or until
  * its turn in this ledger's line, if that is later.  False: that is nothing. */
 bool takt_inner_cap(const takt_ledger *ledger, int64_t now_us, takt_place *place, int64_t turn_us);

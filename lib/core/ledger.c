@@ -24,6 +24,7 @@ void takt_ledger_empty(takt_ledger *ledger, const takt_numbers *numbers)
     ledger->contest = (takt_contest){0};
     ledger->offers = (takt_offers){0};
     ledger->gaps.count = 0;
+    ledger->gaps.unused_us = 0;
     ledger->fence = ledger->leased_until_us = 0;
     ledger->line_count = ledger->holder_count = ledger->tenant_count = 0;
 }
@@ -77,6 +78,7 @@ void takt_ledger_adopt(takt_ledger *ledger, const takt_numbers *numbers, int64_t
         takt_numbers_convert(ledger->numbers, numbers, &ledger->state, now_us);
         ledger->contest = (takt_contest){0};
         ledger->gaps.count = 0;
+        ledger->gaps.unused_us = 0;
     }
     ledger->numbers = numbers;
     takt_brake_follow(ledger, &brake, now_us);

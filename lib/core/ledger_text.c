@@ -19,7 +19,7 @@
 size_t takt_ledger_text_size(int line_count, int holder_count, int tenant_count)
 {
     return (size_t)TAKT_RULES_MAX * (TAKT_RULE_TEXT_SIZE + 1) +
-           (30 + 3 * TAKT_OFFERS_MAX + 3 * TAKT_GAPS_MAX) * NUMBER_SIZE + TAKT_REASON_TEXT_MAX +
+           (31 + 3 * TAKT_OFFERS_MAX + 3 * TAKT_GAPS_MAX) * NUMBER_SIZE + TAKT_REASON_TEXT_MAX +
            (size_t)line_count * PLACE_SIZE + (size_t)holder_count * HOLDER_SIZE +
            (size_t)tenant_count * TENANT_SIZE;
 }
@@ -331,11 +331,16 @@ static void read_offers(takt_reader *reader, takt_ledger *ledger, takt_numbers *
     reader->bad |= !has_offers(ledger);
 }
 
-/* vINSTANT,PARTS,COUNT... */
+/* v[INSTANT,PARTS,COUNT...][+UNUSED]; a line that is empty has no UNUSED */
+
+static bool has_unused(const takt_ledger *ledger)
+{
+    return ledger->line_count > 0 && ledger->gaps.unused_us > 0;
+}
 
 static int has_gaps(const takt_ledger *ledger)
 {
-    return ledger->gaps.count > 0;
+    return ledger->gaps.count > 0 || has_unused(ledger);
 }
 
 static void write_gaps(takt_writer *writer, const takt_ledger *ledger, int i)
@@ -349,6 +354,17 @@ static void write_gaps(takt_writer *writer, const takt_ledger *ledger, int i)
         write_number(writer, ',', run->first.parts);
         write_number(writer, ',', run->count);
     }
+    if (has_unused(ledger))
+        write_number(writer, '+', ledger->gaps.unused_us);
+}
+
+/* "+UNUSED", if it is there. */
+static bool read_unused(takt_reader *reader, takt_gaps *gaps)
+{
+    if (!takt_read_if(reader, '+'))
+        return false;
+    gaps->unused_us = takt_read_int(reader, 1, TAKT_EXACT_MAX);
+    return true;
 }
 
 static void read_gaps(takt_reader *reader, takt_ledger *ledger, takt_numbers *kept)
@@ -360,6 +376,8 @@ static void read_gaps(takt_reader *reader, takt_ledger *ledger, takt_numbers *ke
         reader->bad = true;
         return;
     }
+    if (read_unused(reader, gaps))
+        return;
     do {
         takt_gap *run = &gaps->runs[gaps->count++];
         run->first.us = takt_read_int(reader, 1, TAKT_EXACT_MAX);
@@ -369,6 +387,7 @@ static void read_gaps(takt_reader *reader, takt_ledger *ledger, takt_numbers *ke
         reader->bad |=
             run->count > (TAKT_EXACT_MAX - run->first.us) / (kept->rules[rule].interval.us + 1);
     } while (!reader->bad && gaps->count < TAKT_GAPS_MAX && takt_read_if(reader, ','));
+    (void)read_unused(reader, gaps);
 }
 
 /* hWORKER,SEQ,HELD,EXPIRES */

@@ -22,8 +22,10 @@
  *     eASKED,ASKER[,SLOT,COST,PRIORITY]...
  *                                    when slots for urgent work were asked for, by which worker,
  *                                    and the slots that workers have handed on
- *     vINSTANT,PARTS,COUNT...        slots that were passed over (gaps.h): for each run its first
- *                                    slot and how many there are
+ *     v[INSTANT,PARTS,COUNT...][+UNUSED]
+ *                                    slots that were passed over (gaps.h): for each run its first
+ *                                    slot and how many there are; while somebody is in line, how
+ *                                    many have passed unused, as an instant
  *     hWORKER,SEQ,HELD,EXPIRES       for each worker that holds permits
  *     wWORKER,SEQ,PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN,EXPIRES[*WEIGHT[+LEFT]][-FORMER][,[a][f][p]]
  *                                    for each place in line

@@ -5,6 +5,7 @@
 
 #include "base/integers.h"
 #include "core/due.h"
+#include "core/gaps.h"
 #include "core/inner.h"
 #include "core/inner_line.h"
 #include "core/line.h"
@@ -40,8 +41,9 @@ static int64_t part_of(const takt_ledger *ledger, int at, int64_t span_us, takt_
 
 /* Whether its inner limits give a place's tenant no more than its part of this one, which others
  * want as well. */
-static bool is_scarce(const takt_ledger *ledger, int at, takt_amounts one)
+static bool is_scarce(const takt_ledger *ledger, int64_t from_us, int at, takt_amounts one)
 {
+    bool whole = takt_inner_is_whole(ledger, ledger->line[at].worker, from_us);
     int64_t span_us = SCARCE_LOOKAHEADS * ledger->numbers->lookahead_us;
     takt_amounts outer = takt_amounts_by(ledger->units, one);
     int64_t part = part_of(ledger, at, span_us, outer);
@@ -52,7 +54,8 @@ static bool is_scarce(const takt_ledger *ledger, int at, takt_amounts one)
     for (int i = 0; i < ledger->inner_count; i++) {
         const takt_ledger *inner = ledger->inner[i];
         int own = i == 0 && ledger->within_turns ? -1 : takt_inner_index(inner, &ledger->line[at]);
-        if (part_of(inner, own, span_us, takt_amounts_by(inner->units, one)) <= part)
+        int64_t theirs = part_of(inner, own, span_us, takt_amounts_by(inner->units, one));
+        if ((whole ? takt_gaps_leave(ledger, inner->numbers, theirs) : theirs) <= part)
             return true;
     }
     return false;
@@ -71,6 +74,8 @@ static void set_due(takt_ledger *ledger, int me, int64_t due_us)
 
 void takt_lend_note(takt_ledger *ledger, int64_t now_us, uint64_t worker)
 {
+    int64_t from_us = takt_max(now_us, ledger->blocked_until_us);
+
     for (int me = 0; me < ledger->line_count; me++) {
         takt_amounts one;
         int64_t due_us;
@@ -78,8 +83,8 @@ void takt_lend_note(takt_ledger *ledger, int64_t now_us, uint64_t worker)
             continue;
         one =
             takt_amounts_of(ledger->line[me].need, ledger->stated[ledger->line[me].priority].first);
-        due_us = takt_inner_due(ledger, takt_max(now_us, ledger->blocked_until_us), one);
-        if (due_us > now_us && due_us != TAKT_NEVER && is_scarce(ledger, me, one))
+        due_us = takt_inner_due(ledger, from_us, one);
+        if (due_us > now_us && due_us != TAKT_NEVER && is_scarce(ledger, from_us, me, one))
             set_due(ledger, me, due_us);
     }
     takt_due_open(ledger, now_us);

@@ -45,10 +45,10 @@ Test(gaps, slots_that_are_passed_over_are_kept)
 Test(gaps, a_gap_is_used_once)
 {
     take_at(100 * MS);
-    takt_gaps_take(&b.ledger, NOW + 30 * MS);
+    takt_gaps_take(&b.ledger, NOW, NOW + 30 * MS);
     check((int64_t[]){0, 20, 60, 80}, 4);
-    takt_gaps_take(&b.ledger, NOW);
-    takt_gaps_take(&b.ledger, NOW + 61 * MS);
+    takt_gaps_take(&b.ledger, NOW, NOW);
+    takt_gaps_take(&b.ledger, NOW, NOW + 61 * MS);
     check((int64_t[]){20, 60}, 2);
     cr_assert_eq(takt_gaps_room(&b.ledger, NOW + 21 * MS, NOW + 60 * MS), 1);
     cr_assert_eq(takt_gaps_room(&b.ledger, NOW + 20 * MS, NOW + 59 * MS), 1);
@@ -63,7 +63,7 @@ Test(gaps, where_no_run_is_free_slots_are_lost_and_none_is_made)
         take_at(i * 100 * MS);
     cr_assert_eq(b.ledger.gaps.count, TAKT_GAPS_MAX);
     before = takt_gaps_room(&b.ledger, 0, TAKT_EXACT_MAX);
-    takt_gaps_take(&b.ledger, NOW + 30 * MS); /* in the middle of the first run */
+    takt_gaps_take(&b.ledger, NOW, NOW + 30 * MS); /* in the middle of the first run */
     cr_assert_eq(takt_gaps_room(&b.ledger, 0, TAKT_EXACT_MAX), before - 3);
 }
 
@@ -75,7 +75,7 @@ Test(gaps, thirds_of_a_microsecond_are_kept)
     cr_assert_eq(takt_gaps_due(&b.ledger, 0, 3) - NOW, 666667);
     cr_assert_eq(takt_gaps_due(&b.ledger, NOW + 333334, 1) - NOW, 333334);
     cr_assert_eq(takt_gaps_due(&b.ledger, NOW + 333335, 1) - NOW, 666667);
-    takt_gaps_take(&b.ledger, NOW + 1);
+    takt_gaps_take(&b.ledger, NOW, NOW + 1);
     cr_assert_eq(takt_gaps_due(&b.ledger, NOW, 2) - NOW, 666667);
 }
 
@@ -88,6 +88,61 @@ Test(gaps, past_ones_are_dropped)
     check(NULL, 0);
 }
 
+Test(gaps, a_whole_interval_is_behind_TAT_or_now)
+{
+    cr_assert_eq(takt_gaps_whole(&b.ledger, NOW, NOW), NOW);
+    cr_assert_eq(takt_gaps_whole(&b.ledger, NOW, NOW + 1), NOW + 20 * MS);
+    cr_assert_eq(takt_gaps_whole(&b.ledger, NOW, NOW + 40 * MS), NOW + 40 * MS);
+    take_at(5 * MS); /* TAT is at 25 */
+    cr_assert_eq(takt_gaps_whole(&b.ledger, NOW, NOW + 10 * MS), NOW + 10 * MS, "no slot is lost");
+    cr_assert_eq(takt_gaps_whole(&b.ledger, NOW, NOW + 50 * MS), NOW + 65 * MS);
+    cr_assert_eq(takt_gaps_whole(&b.ledger, NOW + 30 * MS, NOW + 50 * MS), NOW + 50 * MS);
+    open_book(&b, limit_of(3, SECOND, 1));
+    cr_assert_eq(takt_gaps_whole(&b.ledger, NOW, NOW + 333333), NOW + 333334);
+    cr_assert_eq(takt_gaps_whole(&b.ledger, NOW, NOW + 900 * MS), NOW + SECOND);
+}
+
+/* So many gaps pass, one after the other. */
+static void pass_unused(int count)
+{
+    take_at(count * 20 * MS);
+    takt_gaps_tidy(&b.ledger, NOW + count * 20 * MS);
+}
+
+Test(gaps, gaps_that_pass_unused_are_of_no_use_for_a_while)
+{
+    int64_t half = 32 * b.limit.lookahead_us;
+
+    pass_unused(2); /* each counts for two seconds, of eight */
+    cr_assert(takt_gaps_are_used(&b.ledger, NOW + 40 * MS));
+    pass_unused(7);
+    cr_assert(!takt_gaps_are_used(&b.ledger, NOW + 140 * MS));
+    cr_assert(takt_gaps_are_used(&b.ledger, b.ledger.gaps.unused_us - half));
+    pass_unused(100);
+    cr_assert_eq(b.ledger.gaps.unused_us, NOW + 2000 * MS + 2 * half);
+    takt_gaps_tidy(&b.ledger, NOW);
+    cr_assert_eq(b.ledger.gaps.unused_us, NOW + 2 * half, "a clock that was set back");
+    takt_gaps_tidy(&b.ledger, NOW + 2 * half);
+    cr_assert_eq(b.ledger.gaps.unused_us, 0);
+}
+
+Test(gaps, two_that_are_used_make_up_for_one)
+{
+    int64_t unused_us;
+
+    take_at(100 * MS);
+    takt_gaps_tidy(&b.ledger, NOW + 1);
+    unused_us = b.ledger.gaps.unused_us;
+    cr_assert_gt(unused_us, NOW + SECOND);
+    takt_gaps_take(&b.ledger, NOW + 1, NOW + 1);
+    cr_assert_leq(b.ledger.gaps.unused_us, unused_us - SECOND);
+    takt_gaps_take(&b.ledger, NOW + 1, NOW + 1);
+    cr_assert_eq(b.ledger.gaps.unused_us, 0);
+    b.ledger.gaps.unused_us = unused_us = NOW + 10 * SECOND;
+    takt_gaps_take(&b.ledger, NOW + 1, NOW + 1);
+    cr_assert_eq(b.ledger.gaps.unused_us, unused_us, "while they are of no use none counts");
+}
+
 Test(gaps, a_rule_that_is_set_back_or_replaced_has_none)
 {
     takt_numbers newer = limit_of(60, SECOND, 1);
@@ -98,8 +153,10 @@ Test(gaps, a_rule_that_is_set_back_or_replaced_has_none)
     takt_gaps_tidy(&b.ledger, NOW + 10 * MS);
     check(NULL, 0);
     take_at(200 * MS);
+    b.ledger.gaps.unused_us = NOW + SECOND;
     takt_ledger_adopt(&b.ledger, &newer, NOW + 20 * MS);
     check(NULL, 0);
+    cr_assert_eq(b.ledger.gaps.unused_us, 0);
 }
 
 Test(gaps, only_one_paced_rule_has_gaps)
@@ -146,12 +203,33 @@ Test(gaps, they_are_a_part_of_the_text)
     cr_assert_eq(takt_gaps_room(&other.ledger, 0, TAKT_EXACT_MAX), 9);
 }
 
+Test(gaps, while_work_waits_the_unused_ones_are_a_part_of_the_text)
+{
+    static const char told[] = "g1/20000*1 1763692800000000;t9;v+1763692801000000;"
+                               "w1,5,5,3,18,2,9,1763692800100000,1763692806000000";
+    char text[4000];
+    size_t size;
+
+    cr_assert_eq(takt_ledger_decode(&b.ledger, &b.limit, &b.limit, NOW, told, sizeof told - 1), 0);
+    cr_assert_eq(b.ledger.gaps.unused_us, NOW + SECOND);
+    size = takt_ledger_encode(&b.ledger, text, sizeof text);
+    text[size] = '\0';
+    cr_assert_str_eq(text, told);
+    b.ledger.line_count = 0;
+    size = takt_ledger_encode(&b.ledger, text, sizeof text);
+    text[size] = '\0';
+    cr_assert_str_eq(text, "g1/20000*1 1763692800000000");
+}
+
 Test(gaps, a_malformed_part_is_damage)
 {
     static const char *const texts[] = {
         "g1/20000*1 1763692800000000;v",      "g1/20000*1 1763692800000000;v5",
         "g1/20000*1 1763692800000000;v5,0",   "g1/20000*1 1763692800000000;v5,1,3",
-        "g1/20000*1 1763692800000000;v5,0,0", "f5/1000000 1763692800000000,0;v5,0,1"};
+        "g1/20000*1 1763692800000000;v5,0,0", "f5/1000000 1763692800000000,0;v5,0,1",
+        "g1/20000*1 1763692800000000;v+",     "g1/20000*1 1763692800000000;v+0",
+        "g1/20000*1 1763692800000000;v+9,5",  "g1/20000*1 1763692800000000;v5,0,1+",
+        "g1/20000*1 1763692800000000;v+5+6",  "f5/1000000 1763692800000000,0;v+5"};
 
     for (size_t i = 0; i < COUNT(texts); i++)
         cr_assert_eq(

@@ -218,10 +218,46 @@ Test(inner, few_slots_are_left_as_they_are)
 
 Test(inner, a_key_that_gives_its_part_is_not_scarce)
 {
-    set_up(limit_of(200, SECOND, 1), limit_of(120, SECOND, 1));
+    set_up(limit_of(200, SECOND, 1), limit_of(200, SECOND, 1));
     add(2, -1, 1000000, 0);
     add(1, 0, 1000000, 0);
     claim(&subs[0], 0);
     claim(&subs[1], 200 * MS);
     cr_assert_eq(place_in_line(&subs[1])->due_in_us, 0);
+}
+
+/* Slots of 120/s are 10 ms apart there. */
+Test(inner, on_whole_intervals_a_faster_key_is_scarce_too)
+{
+    for (int used = 0; used < 2; used++) {
+        set_up(limit_of(200, SECOND, 1), limit_of(120, SECOND, 1));
+        add(2, -1, 1000000, 0);
+        add(1, 0, 1000000, 0);
+        claim(&subs[0], 0);
+        b.ledger.gaps.unused_us = used ? 0 : NOW + HOUR;
+        claim(&subs[1], 200 * MS);
+        cr_assert_eq(place_in_line(&subs[1])->due_in_us > 0, used == 1);
+    }
+}
+
+Test(inner, while_others_use_the_gaps_slots_lie_on_whole_intervals)
+{
+    set_up(limit_of(100, SECOND, 1), limit_of(60, SECOND, 1));
+    add(1, 0, 1000000, 0);
+    add(2, 1, 1000000, 0);
+    run_until(21 * SECOND);
+    check_all();
+    for (int i = 0; i < 2; i++)
+        cr_assert_geq(count_between(i, SECOND, 21 * SECOND), 999, "key %d of 1000", i);
+}
+
+Test(inner, otherwise_keys_have_their_rates)
+{
+    set_up(limit_of(100, SECOND, 1), limit_of(40, SECOND, 1));
+    add(1, 0, 1000000, 0);
+    add(2, 1, 1000000, 0);
+    run_until(21 * SECOND);
+    check_all();
+    for (int i = 0; i < 2; i++)
+        cr_assert_geq(count_between(i, SECOND, 21 * SECOND), 760, "key %d of 800", i);
 }

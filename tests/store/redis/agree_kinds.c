@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KINDS_MAX 320
+#define KINDS_MAX 340
 #define FAR_US    TAKT_LOOKAHEAD_MAX_US /* a state further ahead than that is another clock's */
 
 static struct kind {
@@ -671,6 +671,14 @@ static bool has_gaps(const char *text)
     return has(text, ";v");
 }
 
+/* Gaps that passed unused: ";v1763692800100000,0,4+1763692801000000". */
+static bool has_unused(const char *text)
+{
+    const char *part = strstr(text, ";v");
+
+    return part && part[2 + strspn(part + 2, "0123456789,")] == '+';
+}
+
 /* A place some of whose waiters are held back: "...@1,beef,7". */
 static bool holds_back(const char *text)
 {
@@ -777,6 +785,8 @@ static void count_inner(const agree_outcome *ran)
           nested && step->claim.want_count > 0 && award->in_line == 0 && !award->parked && !gives);
     count("gaps that begin", !has_gaps(ran->before) && has_gaps(ran->after));
     count("gaps that end", has_gaps(ran->before) && !has_gaps(ran->after));
+    count("gaps that pass unused", has_unused(ran->after));
+    count("gaps that pass no longer unused", has_unused(ran->before) && !has_unused(ran->after));
     count("slots where there are gaps", gives && has_gaps(ran->before));
     count("gaps that begin in a block's pace",
           !has_gaps(ran->before) && has_gaps(ran->after) && is_paced(ran->before));

@@ -1,7 +1,10 @@
 -- gaps.lua: slots of the paced rule that were passed over, because an inner limit puts off the next slot
--- (core/gaps.c). The table,
--- limit.gaps, is made only if the ledger may have gaps. The runs are ledger.gaps, each with `us`, `parts` and `count`.
+-- (core/gaps.c). The table, limit.gaps, is made only if the ledger may have gaps. The runs are ledger.gaps, each with
+-- `us`, `parts` and `count`, and beside them `unused` (takt_gaps.unused_us; nil: 0).
 -- needs: limit
+
+local UNUSED_INTERVALS = 100 -- these as in core/gaps.c
+local UNUSED_LOOKAHEADS = 64
 
 if inner_keys or stored and stored:find(';v', 1, true) then
     local gaps
@@ -28,14 +31,33 @@ if inner_keys or stored and stored:find(';v', 1, true) then
             return (not braked or is_pace and one == limit.rules[1] and one.burst == 1) and one or nil
         end,
 
-        -- takt_gaps_suit, of the inner level in place. `own`: what rule() is of the outermost one.
-        suit = function(own)
+        -- The emission intervals of `own`, which is what rule() is of the outermost level, and of the inner level in
+        -- place, in the same parts. Nil: the inner one counts others, or they are too long to compare.
+        compare = function(own)
             local theirs = gaps.find_rule(limit.rules)
             if not own or not theirs or (own.unit or -1) ~= (theirs.unit or -1) then
-                return false
+                return nil
             end
-            local interval, whole = own.span * theirs.tokens, theirs.span * own.tokens
-            return interval <= TAKT_EXACT_MAX and whole <= TAKT_EXACT_MAX and whole % interval == 0
+            local interval, other = own.span * theirs.tokens, theirs.span * own.tokens
+            if interval > TAKT_EXACT_MAX / 2 or other > TAKT_EXACT_MAX / 2 then
+                return nil
+            end
+            return interval, other
+        end,
+
+        -- takt_gaps_suit, of the inner level in place.
+        suit = function(own)
+            local interval, theirs = gaps.compare(own)
+            return interval and theirs % interval == 0 or false
+        end,
+
+        -- takt_gaps_leave, of the inner level in place.
+        leave = function(own, tokens)
+            local interval, theirs = gaps.compare(own)
+            if not interval or theirs <= interval then
+                return tokens
+            end
+            return (numbers.divide(tokens, theirs, 0, math.ceil(theirs / interval) * interval))
         end,
 
         slot_of = function(run, i)
@@ -69,8 +91,39 @@ if inner_keys or stored and stored:find(';v', 1, true) then
             end
         end,
 
+        unused_most = function()
+            return UNUSED_LOOKAHEADS * limit.lookahead
+        end,
+
+        -- By how much an unused gap moves the instant on.
+        unused_step = function()
+            return math.min(UNUSED_INTERVALS * (gaps.rule().interval_us + 1), gaps.unused_most())
+        end,
+
+        note_unused = function(count)
+            local most, step, now = gaps.unused_most(), gaps.unused_step(), ledger.now
+            if step > 0 then
+                count = math.min(count, math.floor(most / step) + 1)
+                ledger.gaps.unused = math.min(math.max(ledger.gaps.unused or 0, now) + count * step, now + most)
+            end
+        end,
+
+        note_used = function(now)
+            if gaps.are_used(now) and ledger.gaps.unused then
+                local unused = ledger.gaps.unused - gaps.unused_step() / 2
+                ledger.gaps.unused = unused > now and unused or nil
+            end
+        end,
+
+        -- takt_gaps_are_used.
+        are_used = function(now)
+            return (ledger.gaps.unused or 0) <= now + gaps.unused_most() / 2
+        end,
+
         tidy = function()
             local runs, one = ledger.gaps, gaps.rule()
+            local unused = runs.unused or 0
+            runs.unused = unused > ledger.now and math.min(unused, ledger.now + gaps.unused_most()) or nil
             local last = runs[#runs]
             if not last then
                 return
@@ -80,25 +133,43 @@ if inner_keys or stored and stored:find(';v', 1, true) then
                     for at = #runs, 1, -1 do
                         local past = gaps.count_until(runs[at], ledger.now - 1)
                         if past > 0 then
+                            gaps.note_unused(past)
                             gaps.skip(at, past)
                         end
                     end
                     return
                 end
             end
-            ledger.gaps = {}
+            ledger.gaps = { unused = runs.unused }
+        end,
+
+        -- The first instant at which a token moves TAT.
+        first_from = function(from)
+            local one = gaps.rule()
+            if one.us < from then
+                return from, 0
+            end
+            return one.us, one.parts
+        end,
+
+        -- takt_gaps_whole.
+        whole = function(from, t)
+            local us, parts = gaps.first_from(from)
+            local before = gaps.intervals_between(us, parts, t - 1)
+            if before < 0 or before >= TAKT_GAP_MAX then
+                return t
+            end
+            us, parts = gaps.slot_of({ us = us, parts = parts }, before + 1)
+            return parts > 0 and us + 1 or us
         end,
 
         -- Before a token is taken at t: keeps the slots from `from` on that the rule passes over.
         pass_over = function(from, t)
-            local runs, one = ledger.gaps, gaps.rule()
-            if not one or #runs == TAKT_GAPS_MAX then
+            local runs = ledger.gaps
+            if not gaps.rule() or #runs == TAKT_GAPS_MAX then
                 return
             end
-            local us, parts = one.us, one.parts
-            if us < from then
-                us, parts = from, 0
-            end
+            local us, parts = gaps.first_from(from)
             local count = gaps.intervals_between(us, parts, t)
             if count > 0 then
                 runs[#runs + 1] = { us = us, parts = parts, count = count }
@@ -197,8 +268,9 @@ if inner_keys or stored and stored:find(';v', 1, true) then
         end,
 
         -- Uses the gap at an instant: the other rules count it.
-        take = function(at, cost, more)
+        take = function(now, at, cost, more)
             local one = gaps.rule()
+            gaps.note_used(now)
             gaps.use(at)
             for _, other in ipairs(limit.rules) do
                 if other ~= one and other ~= limit.brake then
@@ -213,12 +285,21 @@ if inner_keys or stored and stored:find(';v', 1, true) then
             return math.min(at, gap_at), gap_at < at
         end,
 
-        -- Reads "US,PARTS,COUNT[,US,PARTS,COUNT]..." under the rule of the text that has gaps. False: the text is
-        -- malformed.
+        -- Reads "[US,PARTS,COUNT[,US,PARTS,COUNT]...][+UNUSED]" under the rule of the text that has gaps. False: the
+        -- text is malformed.
         read = function(told, one)
-            local at, runs = 1, {}
-            if not one then
+            local at, runs, plus, unused = 1, {}, nil, nil
+            told, plus, unused = told:match('^([%d,]*)(%+?)(%d*)$')
+            if not one or not told then
                 return false
+            elseif plus == '+' then
+                runs.unused = tonumber(unused)
+                if not runs.unused or runs.unused < 1 or runs.unused > TAKT_EXACT_MAX then
+                    return false
+                elseif told == '' then
+                    ledger.gaps = runs
+                    return true
+                end
             end
             repeat
                 local us, parts, count, stop = told:match('^(%d+),(%d+),(%d+),?()', at)
@@ -239,7 +320,9 @@ if inner_keys or stored and stored:find(';v', 1, true) then
             for i, run in ipairs(ledger.gaps) do
                 told[i] = string.format('%.0f,%.0f,%.0f', run.us, run.parts, run.count)
             end
-            return told[1] and ';v' .. table.concat(told, ',') or ''
+            local unused = ledger.listed and ledger.gaps.unused
+            return (told[1] or unused) and ';v' .. table.concat(told, ',')
+                .. (unused and '+' .. numbers.digits(unused) or '') or ''
         end,
     }
     limit.gaps, ledger.gaps = gaps, {}

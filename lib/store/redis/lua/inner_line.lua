@@ -319,7 +319,8 @@ if ledger.inner then
         end,
 
         -- is_scarce() of core/lend.c.
-        is_scarce = function(priority, place)
+        is_scarce = function(priority, place, is_whole)
+            local paced = is_whole and limit.gaps.rule()
             local span, more = SCARCE_LOOKAHEADS * limit.lookahead, inner.own_more(place.need, place.first)
             local part, scarce = tenants.part(place.tenant, span, place.need, more), false
             if part == tenants.part(nil, span, place.need, more)
@@ -330,7 +331,9 @@ if ledger.inner then
                 local own = level.own and level.own[priority]
                 local need, needs = (level.told or inner.plain)(place.need, place.first)
                 local mine = own and not (level == inner.levels[1] and inner.name) and own.tenant or nil
-                scarce = scarce or inner.outermost.tenants.part(mine, span, need, needs) <= part
+                local theirs = inner.outermost.tenants.part(mine, span, need, needs)
+                theirs = paced and limit.gaps.leave(paced, theirs) or theirs
+                scarce = scarce or theirs <= part
             end)
             return scarce
         end,
@@ -352,10 +355,12 @@ if ledger.inner then
 
         -- takt_lend_note.
         note_due = function(claim)
+            local from = math.max(ledger.now, ledger.blocked)
             for priority = 0, 9 do
                 local place = claim.own[priority]
-                local due = place and inner.due(math.max(ledger.now, ledger.blocked), place.need, place.first) or NEVER
-                if due > ledger.now and due ~= NEVER and inner.is_scarce(priority, place) then
+                local due = place and inner.due(from, place.need, place.first) or NEVER
+                if due > ledger.now and due ~= NEVER
+                    and inner.is_scarce(priority, place, claim.levels.is_whole(from)) then
                     inner.set_due(priority, place, due)
                 end
             end

@@ -146,7 +146,7 @@ text = {
             end
         end
         if at <= #stored then
-            ledger.passed_over, stop = stored:match('^v([%d,]*);()', at)
+            ledger.passed_over, stop = stored:match('^v([%d,+]*);()', at)
             at = stop or at
         end
         if at <= #stored or ledger.turn > TAKT_EXACT_MAX or ledger.blocked > TAKT_EXACT_MAX

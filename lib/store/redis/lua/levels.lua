@@ -20,6 +20,21 @@ if limit.gaps then
             return inner and not gaps.rule() and limit.earliest(from, cost, more) < due and levels.others_want()
         end,
 
+        -- Whether a slot that the inner rules put off is put off to a whole interval (core/gaps.h).
+        is_whole = function(from)
+            return inner and gaps.rule() and #ledger.gaps < TAKT_GAPS_MAX and gaps.are_used(from)
+                and levels.others_want()
+        end,
+
+        -- The slot that a worker takes whose inner rules conform from `due` on.
+        slot_from = function(from, due, cost, more)
+            local at, is_gap = gaps.slot_from(due, cost, more)
+            if not is_gap and at == due and levels.is_whole(from) then
+                at = limit.earliest(gaps.whole(from, at), cost, more)
+            end
+            return at, is_gap
+        end,
+
         -- No earlier claim of a place has a slot within the lookahead. A place that leaves the next slots to others
         -- asks from then on whether these are given.
         put_off_until = function(place)
@@ -28,7 +43,8 @@ if limit.gaps then
             if due == NEVER then
                 return due
             elseif not levels.is_left(from, due, place.need, more) then
-                return (more and gaps.slot_from(due, place.need, more) or due) - limit.lookahead
+                return ((more or levels.is_whole(from)) and levels.slot_from(from, due, place.need, more) or due)
+                    - limit.lookahead
             end
             return math.max(due - limit.lookahead,
                 ledger.now + math.floor(limit.lookahead / TAKT_LOOKAHEAD_FRACTION_LEFT))
@@ -61,12 +77,12 @@ if limit.gaps then
                 if due > till then
                     break
                 end
-                at, is_gap = gaps.slot_from(due, cost, more)
+                at, is_gap = levels.slot_from(from, due, cost, more)
                 if at > till or levels.is_left(from, due, cost, more)
                     or not take.append_slot(runs, at, want.told or cost) then
                     break
                 elseif is_gap then
-                    gaps.take(at, cost, more)
+                    gaps.take(from, at, cost, more)
                 else
                     gaps.pass_over(from, at)
                     commit()
