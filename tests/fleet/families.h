@@ -18,7 +18,8 @@ typedef struct family {
 } family;
 
 extern const family hosts_family, tenants_family, nested_family, held_family, bounded_family,
-    units_family, nested_units_family, nested_tenants_family, modes_family, nested_tries_family;
+    units_family, nested_units_family, nested_tenants_family, modes_family, nested_tries_family,
+    nested_rates_family;
 
 /* Reports that a promise is broken, for whom, and by how much. */
 __attribute__((noreturn)) void family_fail(int promise, const char *what, const char *who,

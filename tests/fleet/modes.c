@@ -303,7 +303,7 @@ static void run_one(uint64_t seed)
             if (w == 0 || chance(&random_state, 60))
                 come(w, i, 12, true, 0);
     storm(workers, count);
-    check_use(takt_min(rate, count * own * rate / (own + rate)));
+    check_use(takt_min(rate, count * own));
     qsort(starts, (size_t)start_count, sizeof *starts, by_slot);
     check_level(&vendor, -1);
     for (int i = 0; i < count; i++)

@@ -746,10 +746,6 @@ static void any_accounts(uint64_t seed)
     }
     if (chance(&random, 60))
         storm(&random);
-    /* A slot of an account may have to wait for the next one of all.  If an account's interval is
-     * no multiple of the outer one, a part of an outer interval is lost with each slot that is put
-     * off. */
-    own = own * rate / (own + rate);
     check_parts(takt_min(rate, count * own), 20, rate == 333 ? 880 : 950, INT64_MAX);
     check_shadow();
     close_accounts();

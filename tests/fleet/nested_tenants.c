@@ -607,7 +607,6 @@ static void any_tenants(uint64_t seed)
     if (chance(&random, 60))
         storm(&random);
     run_for(20);
-    own = own * rate / (own + rate); /* as in nested.c */
     for (int i = 0; i < group_count; i++) {
         all += groups[i].starts;
         if (groups[i].starts == 0 && !both)

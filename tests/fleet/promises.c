@@ -20,7 +20,7 @@
 static const family *const families[] = {
     &hosts_family,   &tenants_family,      &nested_family,       &held_family,
     &bounded_family, &units_family,        &nested_units_family, &nested_tenants_family,
-    &modes_family,   &nested_tries_family,
+    &modes_family,   &nested_tries_family, &nested_rates_family,
 };
 
 #define FAMILIES (sizeof families / sizeof *families)
