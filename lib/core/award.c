@@ -23,7 +23,7 @@ void takt_award_begin(const takt_ledger *ledger, int64_t now_us, const takt_clai
     award->holding = award->lease_spent_us = award->fence = award->reuses = 0;
     award->wake_count = 0;
     award->uncontended = award->news = award->taken = award->parked = false;
-    award->crowded = award->unlisted = false;
+    award->crowded = award->unlisted = award->prompt = false;
     award->run_count = 0;
     award->stale = takt_line_is_stale(ledger, claim) || takt_holders_is_stale(ledger, claim) ||
                    takt_inner_permits_stale(ledger, claim);

@@ -110,10 +110,12 @@ void takt_claim_plan(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
         again_us = place->lacking ? lease_over_at(ledger, now_us, place, v)
                                   : takt_view_room_at(ledger, now_us, place, &v,
                                                       takt_line_is_weighed(ledger, place));
-        if (ledger->inner_count > 0 && !place->lacking)
-            again_us =
-                takt_max(again_us, takt_max(put_off_until(ledger, now_us, place),
-                                            takt_inner_turn_from(ledger, now_us, place, true)));
+        if (ledger->inner_count > 0 && !place->lacking) {
+            int64_t due_us = put_off_until(ledger, now_us, place);
+            award->prompt |= due_us > again_us;
+            again_us = takt_max(takt_max(again_us, due_us),
+                                takt_inner_turn_from(ledger, now_us, place, true));
+        }
         place->again_at_us = takt_min(again_us, keepalive_us);
         if (ledger->inner_count > 0)
             takt_inner_plan(ledger, now_us, place, place->again_at_us);
@@ -124,6 +126,22 @@ void takt_claim_plan(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
                                                        TAKT_LOOKAHEAD_FRACTION_FIRST);
         award->claim_again_at_us = takt_min(award->claim_again_at_us, again_us);
     }
+}
+
+bool takt_claim_is_full(const takt_ledger *ledger, uint64_t worker)
+{
+    takt_amounts most =
+        takt_numbers_throughput(ledger->numbers, &ledger->state, 2 * ledger->numbers->lookahead_us);
+    takt_amounts wanted = {{0}};
+
+    for (int at = 0; at < ledger->line_count; at++)
+        if (ledger->line[at].worker != worker && !ledger->line[at].aside)
+            TAKT_EACH_UNIT(unit, takt_view_units(ledger))
+    wanted.of[unit] += takt_line_wanted(&ledger->line[at], unit);
+    TAKT_EACH_UNIT(unit, takt_view_units(ledger))
+    if (wanted.of[unit] > most.of[unit])
+        return true;
+    return false;
 }
 
 int takt_claim_first_in_line(const takt_ledger *ledger)

@@ -8,9 +8,12 @@
 #include "core/ledger.h"
 
 /* Plans the next claim of each of the worker's places, and tells where it stands: in_line,
- * least_urgent, next_slot_at_us. */
+ * least_urgent, next_slot_at_us.  Sets `prompt` if the inner limits of one hold it up. */
 void takt_claim_plan(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                      takt_award *award);
+
+/* Whether others want more than the rules give in the two lookaheads for which they state it. */
+bool takt_claim_is_full(const takt_ledger *ledger, uint64_t worker);
 
 /* With drop-oldest, the places behind the dropped ones move to the front earlier than planned: the
  * first one must claim when its turn is now, or slots would pass unused. */

@@ -153,6 +153,9 @@ typedef struct takt_award {
     /* Too many tenants wait: the waiters are in no line, or not in that of a limit with
      * max_waiting, which has not counted them. */
     bool unlisted;
+    /* Its inner limits hold it up, and others take every slot of the outermost one: a claim later
+     * than claim_again_at_us has a later slot. */
+    bool prompt;
     /* a hint for the next claim: the store's shorter way, if it has one, would have been enough */
     bool uncontended;
     /* the ledger's numbers, in `newer`, have a higher revision than the worker's, or the same */

@@ -116,6 +116,8 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         award->parked = parked_us != TAKT_NEVER && award->in_line == 0;
         award->crowded = takt_overflow_is_near(ledger);
         award->claim_again_at_us = takt_min(award->claim_again_at_us, parked_us);
+        award->prompt =
+            (award->prompt || award->parked) && takt_claim_is_full(ledger, claim->worker);
     }
     takt_pass_over_none(ledger);
     takt_award_end(ledger, now_us, claim, award);

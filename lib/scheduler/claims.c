@@ -158,7 +158,7 @@ static int64_t patience(const takt_queue *queue)
     int64_t half_us = queue->numbers->lookahead_us / 2;
     int64_t whole_us, due_us, most_us;
 
-    if (!queue->nest || queue->turn->of->standing_count == 1)
+    if (!queue->nest || queue->awarded.prompt || queue->turn->of->standing_count == 1)
         return 0;
     whole_us = first_slot_after(queue);
     due_us = takt_max(half_us, whole_us);

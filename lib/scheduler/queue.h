@@ -104,6 +104,7 @@ typedef struct takt_awarded {
     int64_t next_slot_at_us;
     int64_t blocked_until_us; /* by the store's clock; 0: not blocked */
     int64_t waiting;          /* in the fleet */
+    bool prompt;              /* a claim after again_at_us has a later slot */
     bool crowded;             /* an inner limit may soon have more waiters than its bound */
     bool unlisted;            /* no ledger, or not each with a bound, has counted the waiters */
     unsigned in_line;         /* bits of the priorities with which we stand in line */

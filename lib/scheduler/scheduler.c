@@ -254,6 +254,7 @@ static void note_line(takt_queue *queue, const takt_award *award)
 {
     queue->awarded.blocked_until_us = award->blocked_until_us;
     queue->awarded.waiting = award->waiting;
+    queue->awarded.prompt = award->prompt;
     queue->awarded.crowded = award->crowded;
     queue->awarded.unlisted = award->unlisted;
     takt_turns_count(queue, award->in_line != 0);

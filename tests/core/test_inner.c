@@ -22,6 +22,24 @@ Test(inner, a_domain_has_its_rate_beside_others)
     cr_assert_geq(b.slot_count, 50 * 12, "the whole rate is used");
 }
 
+/* Others take each slot a lookahead ahead.  So a domain that claims later has a later slot. */
+Test(inner, a_claim_is_prompt_where_its_domain_is_scarce_and_others_take_the_rest)
+{
+    set_up(limit_of(50, SECOND, 1), limit_of(5, SECOND, 1));
+    add(1, 0, 1000000, 0);
+    add(2, -1, 1000000, 0);
+    claim(&subs[0], 0);
+    cr_expect_not(b.award.prompt, "nobody else waits");
+    claim(&subs[1], 0);
+    cr_expect_not(b.award.prompt, "its turn decides, not its domain");
+    claim(&subs[0], 100 * MS);
+    cr_expect(b.award.prompt);
+    subs[1].count = 20; /* two lookaheads have more slots */
+    claim(&subs[1], 110 * MS);
+    claim(&subs[0], 300 * MS);
+    cr_expect_not(b.award.prompt, "the others leave slots");
+}
+
 Test(inner, after_a_block_a_domain_has_its_rate_at_once)
 {
     set_up(limit_of(50, SECOND, 1), limit_of(5, SECOND, 1));

@@ -80,7 +80,7 @@ static void on_call(takt_fleet *of, uint64_t worker, const takt_store_call *call
         peeked = call->standing;
     if (call->op != TAKT_OP_CLAIM)
         return;
-    if (call->claim->want_count > 0 && call->inner_count == 0)
+    if (call->claim->want_count > 0 && call->inner_count == 0 && call->claim->tenant)
         family_fail(1, "a claim without its inner limit", call->claim->tenant, 0, 1);
     if (call->award->parked && call->award->in_line != 0)
         family_fail(4, "a parked claim in line", call->claim->tenant, call->award->in_line, 0);
@@ -168,7 +168,10 @@ static void acquire(job *one, int64_t max_wait_us)
                                              .keys = {one->of->key, ""},
                                              .costs = {1, 1},
                                              .count = 2});
-    takt_fleet_acquire_nested(one->worker, 0, &one->permit, max_wait_us, &chain, NULL, 1);
+    if (one->of->limit == &outer)
+        takt_fleet_acquire(one->worker, 0, &one->permit, max_wait_us);
+    else
+        takt_fleet_acquire_nested(one->worker, 0, &one->permit, max_wait_us, &chain, NULL, 1);
 }
 
 static void come_until(int worker, int of, int64_t count, bool lasting, int64_t max_wait_us)
@@ -565,6 +568,34 @@ static void domain_beside_many(int64_t delay_us, uint64_t seed)
     close_accounts();
 }
 
+/* Each of some workers has work of some domains, and of the limit itself, which has the rest. */
+static void check_domains(int workers, int domains, int64_t delay_us, uint64_t seed)
+{
+    open_accounts(workers, domains + 1, 50, 5, delay_us, seed);
+    accounts[domains].limit = &outer;
+    for (int i = 0; i < workers; i++) {
+        come(i, domains, 120, true);
+        for (int j = 0; j < domains; j++)
+            come(i, j, 30, true);
+    }
+    until_us = from_us + 10 * SECOND_US;
+    takt_fleet_run(&fleet, until_us + SECOND_US);
+    check_rules();
+    for (int i = 0; i < domains; i++)
+        if (accounts[i].starts < 47)
+            family_fail(4, "the domain has not its rate", accounts[i].key, accounts[i].starts, 50);
+    if (count_starts() < 499)
+        family_fail(5, "the rate is not used", "all", count_starts(), 500);
+    close_accounts();
+}
+
+static void domains_of_all(int64_t delay_us, uint64_t seed)
+{
+    check_domains(2, 1, delay_us, seed);
+    check_domains(2, 3, delay_us, seed);
+    check_domains(4, 1, delay_us, seed);
+}
+
 /* All slots between the two instants are within [allowed...]: none, and afterwards no burst. */
 static void check_quiet(const char *who, const account *of, int64_t quiet_from_us,
                         int64_t quiet_until_us)
@@ -662,10 +693,10 @@ static void deadlines(int64_t delay_us, uint64_t seed)
 }
 
 static const family_figure figures[] = {
-    hundred_accounts,   shared_accounts, spread_unevenly, paced_inside, domain_beside_many,
-    block_outside,      block_inside,    crashes,         deadlines,    some_keys,
-    workers_of_one_key, keys_on_all,     two_keys,        fresh_keys,   too_many_keys,
-    one_with_many,      many_keys,
+    hundred_accounts, shared_accounts,    spread_unevenly, paced_inside, domain_beside_many,
+    domains_of_all,   block_outside,      block_inside,    crashes,      deadlines,
+    some_keys,        workers_of_one_key, keys_on_all,     two_keys,     fresh_keys,
+    too_many_keys,    one_with_many,      many_keys,
 };
 
 #define FIGURES (sizeof figures / sizeof *figures)

@@ -60,6 +60,23 @@ Test(gather, a_queue_that_is_to_claim_soon_waits_no_longer_than_that)
     expect_pass_at(20 * MS);
 }
 
+Test(gather, a_queue_that_is_to_be_prompt_does_not_wait)
+{
+    takt_award award = award_of(0, MS, MS, 0, 1);
+
+    add("a", EACH);
+    add("b", EACH);
+    run(0);
+    award.claim_again_at_us = NOW + 300 * MS;
+    award.in_line = 1U << 5;
+    award.least_urgent = 5;
+    award.prompt = true;
+    answer_to(0, &award, 0);
+    put_off(1, 0, 500 * MS, false);
+    run(0);
+    expect_pass_at(300 * MS);
+}
+
 /* Its turn has given a queue so many slots, and it is to claim again. */
 static void serve(int at, int64_t at_us, int64_t slots, int64_t again_us)
 {

@@ -240,7 +240,7 @@ void takt_agent_desk_award(takt_agent_desk *desk, takt_store_call *call, int64_t
     award->reuses = 0;
     award->wake_count = 0;
     award->news = award->taken = award->parked = award->uncontended = award->stale = false;
-    award->unlisted = false;
+    award->unlisted = award->prompt = false;
     award->crowded = bounds_inside(call); /* for all that is known here */
     award->outdated = desk->outdated && desk->newer.revision >= call->numbers->revision;
     if (award->outdated)

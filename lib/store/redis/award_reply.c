@@ -170,6 +170,7 @@ static void read_award(struct cursor *cursor, takt_store_call *call, int64_t fla
     award->parked = flags & TAKT_FLAG_PARKED;
     award->crowded = flags & TAKT_FLAG_CROWDED;
     award->unlisted = flags & TAKT_FLAG_UNLISTED;
+    award->prompt = flags & TAKT_FLAG_PROMPT;
     award->uncontended = false;
     award->now_us = read_int(cursor, 0, TAKT_EXACT_MAX);
     award->claim_again_at_us = read_time(cursor);
@@ -201,7 +202,7 @@ static bool give_one(takt_store_call *call, int64_t now_us, int64_t next_slot_us
     takt_award *award = call->award;
 
     award->stale = award->outdated = award->news = award->taken = award->parked = false;
-    award->crowded = award->unlisted = false;
+    award->crowded = award->unlisted = award->prompt = false;
     award->uncontended = true;
     award->now_us = now_us;
     award->next_slot_at_us = next_slot_us;
@@ -363,7 +364,7 @@ static int64_t flags_of(const takt_store_call *call)
     if (call->op == TAKT_OP_CLAIM)
         return TAKT_FLAG_DAMAGED | TAKT_FLAG_STALE | TAKT_FLAG_OUTDATED | TAKT_FLAG_TAKEN |
                TAKT_FLAG_NEWS | TAKT_FLAG_PERMITS | TAKT_FLAG_PARKED | TAKT_FLAG_CROWDED |
-               TAKT_FLAG_UNLISTED;
+               TAKT_FLAG_UNLISTED | TAKT_FLAG_PROMPT;
     if (call->op == TAKT_OP_TRY)
         return TAKT_FLAG_DAMAGED | TAKT_FLAG_STALE | TAKT_FLAG_TAKEN | TAKT_FLAG_WATCHED |
                TAKT_FLAG_RULES;

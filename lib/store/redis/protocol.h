@@ -6,20 +6,21 @@
 #define TAKT_STORE_REDIS_PROTOCOL_H
 
 /* The first number of a reply is a sum of these. */
-#define TAKT_FLAG_DAMAGED  1    /* the ledger was unreadable: it is fresh now */
-#define TAKT_FLAG_STALE    2    /* a younger statement of the worker came before */
-#define TAKT_FLAG_OUTDATED 4    /* the ledger's numbers are newer than the caller's */
-#define TAKT_FLAG_TAKEN    8    /* a try has taken its cost, or a claim's ledger its offer */
-#define TAKT_FLAG_ZONE     16   /* nothing was done: the caller must add a timezone */
-#define TAKT_FLAG_PERMITS  32   /* the reply has the permits */
-#define TAKT_FLAG_WATCHED  64   /* the ledger counts the tokens taken */
-#define TAKT_FLAG_KEYS     128  /* nothing was done: the caller must name these keys, too */
-#define TAKT_FLAG_NEWS     256  /* the other workers should claim now */
-#define TAKT_FLAG_RULES    512  /* the reply has the remaining amount of each rule */
-#define TAKT_FLAG_TENANTS  1024 /* the reply has the tenants that have waiters */
-#define TAKT_FLAG_PARKED   2048 /* of a claim: it does not stand in line, see takt_award.parked */
-#define TAKT_FLAG_CROWDED  4096 /* of a claim: takt_award.crowded */
-#define TAKT_FLAG_UNLISTED 8192 /* of a claim: takt_award.unlisted */
+#define TAKT_FLAG_DAMAGED  1     /* the ledger was unreadable: it is fresh now */
+#define TAKT_FLAG_STALE    2     /* a younger statement of the worker came before */
+#define TAKT_FLAG_OUTDATED 4     /* the ledger's numbers are newer than the caller's */
+#define TAKT_FLAG_TAKEN    8     /* a try has taken its cost, or a claim's ledger its offer */
+#define TAKT_FLAG_ZONE     16    /* nothing was done: the caller must add a timezone */
+#define TAKT_FLAG_PERMITS  32    /* the reply has the permits */
+#define TAKT_FLAG_WATCHED  64    /* the ledger counts the tokens taken */
+#define TAKT_FLAG_KEYS     128   /* nothing was done: the caller must name these keys, too */
+#define TAKT_FLAG_NEWS     256   /* the other workers should claim now */
+#define TAKT_FLAG_RULES    512   /* the reply has the remaining amount of each rule */
+#define TAKT_FLAG_TENANTS  1024  /* the reply has the tenants that have waiters */
+#define TAKT_FLAG_PARKED   2048  /* of a claim: it does not stand in line, see takt_award.parked */
+#define TAKT_FLAG_CROWDED  4096  /* of a claim: takt_award.crowded */
+#define TAKT_FLAG_UNLISTED 8192  /* of a claim: takt_award.unlisted */
+#define TAKT_FLAG_PROMPT   16384 /* of a claim: takt_award.prompt */
 
 /* The keys of a ledger that a call names: a sum of these. */
 #define TAKT_KEYS_TEXT 1

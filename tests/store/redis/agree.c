@@ -447,6 +447,7 @@ static int award_fields(const takt_award *award, int64_t *fields)
     fields[n++] = award->parked;
     fields[n++] = award->crowded;
     fields[n++] = award->unlisted;
+    fields[n++] = award->prompt;
     fields[n++] = award->now_us;
     fields[n++] = award->claim_again_at_us;
     fields[n++] = award->next_slot_at_us;

@@ -42,6 +42,7 @@ claim = {
     least_urgent = -1,
     again_at = -1,
     parked = false, -- it does not stand in line
+    prompt = false, -- if it claims later than at again_at, its slot is later
     crowded = false, -- an inner line has more waiters than half of its bound
     unlisted = false, -- too many tenants wait
     turn_at = 0, -- the earliest slot of its first waiter
@@ -528,7 +529,9 @@ claim = {
         local whole = not weighed and claim.is_shared(active)
         local at = math.max(over_at, claim.when(place, share, ahead, shares, others, weighed, whole))
         if claim.inner and not place.lacking then
-            at = math.max(at, claim.levels.put_off_until(place), claim.inner.turn_from(claim, priority, true))
+            local due = claim.levels.put_off_until(place)
+            claim.prompt = claim.prompt or due > at
+            at = math.max(at, due, claim.inner.turn_from(claim, priority, true))
         end
         return at
     end,
@@ -630,6 +633,24 @@ claim = {
         if at ~= NEVER and (claim.again_at < 0 or at < claim.again_at) then
             claim.again_at = at
         end
+        claim.prompt = (claim.prompt or claim.parked) and claim.is_full()
+    end,
+
+    -- takt_claim_is_full of core/claim_plan.h.
+    is_full = function()
+        local through, throughs = limit.throughput(2 * limit.lookahead)
+        local function exceed(wanting, most)
+            local sum = 0
+            for priority = 0, 9 do
+                sum = sum + wanting[priority]
+            end
+            return sum > most
+        end
+        local full = line and exceed(line.all.wanting, through)
+        for _, unit in ipairs(line and limit.units or {}) do
+            full = full or exceed(line.totals(unit), throughs[unit])
+        end
+        return full
     end,
 
     -- A place before the worker was set aside. A permit that was left to it may now go to the worker.
@@ -832,7 +853,7 @@ return run(function()
         + (reply[11] ~= '' and TAKT_FLAG_OUTDATED or 0) + (held and TAKT_FLAG_PERMITS or 0)
         + (claim.news and TAKT_FLAG_NEWS or 0) + (claim.taken and TAKT_FLAG_TAKEN or 0)
         + (claim.parked and TAKT_FLAG_PARKED or 0) + (claim.crowded and TAKT_FLAG_CROWDED or 0)
-        + (claim.unlisted and TAKT_FLAG_UNLISTED or 0)
+        + (claim.unlisted and TAKT_FLAG_UNLISTED or 0) + (claim.prompt and TAKT_FLAG_PROMPT or 0)
     reply[3], reply[4], reply[5] = claim.again_at, next_slot == NEVER and -1 or next_slot, blocked
     reply[6], reply[7] = line and line.all.waiting or 0, line and line.all.workers or 0
     reply[8] = claim.inner and claim.inner.leaves or claim.refused
