@@ -168,18 +168,20 @@ int64_t takt_permits_woken_at(const takt_queue *queue, int64_t now_us)
 int64_t takt_permits_claim_at(const takt_queue *queue, int64_t now_us)
 {
     int64_t used = in_use(queue), told = queue->holding.told;
+    int64_t renew_us = queue->claims.sent_at_us + takt_queue_lease(queue) / 3;
 
     if (queue->holding.unsure || told > used)
         return now_us;
     /* A holder that is woken claims to learn the state of its permits.  Just after a claim the
      * wake-up was mostly for a waiter that has its permit by now. */
     if (queue->claims.nudged && told > 0)
-        return takt_max(now_us, queue->claims.sent_at_us + queue->numbers->lookahead_us);
+        return takt_max(
+            now_us, takt_min(queue->claims.sent_at_us + queue->numbers->lookahead_us, renew_us));
     if (queue->claims.woken && told > 0)
-        return takt_permits_woken_at(queue, now_us);
+        return takt_min(takt_permits_woken_at(queue, now_us), takt_max(now_us, renew_us));
     if (told == 0 && (used == 0 || !takt_queue_has_permits(queue)))
         return TAKT_NEVER;
-    return queue->claims.sent_at_us + takt_queue_lease(queue) / 3;
+    return renew_us;
 }
 
 bool takt_permits_are_held(const takt_permit *permit, int64_t now_us)

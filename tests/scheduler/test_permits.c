@@ -357,6 +357,16 @@ Test(scheduler_permits, a_holder_that_is_woken_asks_but_not_just_after_its_claim
     cr_assert_eq(r.claims, 1, "at once");
 }
 
+/* With a lookahead as long as the lease. */
+Test(scheduler_permits, a_holder_that_is_woken_renews_in_time)
+{
+    r.limit.numbers.lease_us = r.limit.numbers.lookahead_us = SECOND;
+    begin(1, 1);
+    takt_claims_nudge(&r.s, r.queue);
+    pass(&r, MS);
+    cr_assert_eq(wake_us(&r), SECOND / 3);
+}
+
 Test(scheduler_permits, who_parts_says_good_bye)
 {
     begin(3, 2);
