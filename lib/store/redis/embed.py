@@ -15,6 +15,7 @@ reads the server's time (it is marked `-- seam: now`), for tests; the library it
 """
 
 import argparse
+import functools
 import hashlib
 import pathlib
 import re
@@ -57,6 +58,7 @@ def pieces_of(name, seen):
     yield name
 
 
+@functools.cache
 def without_comment(line):
     """A line without the comment at its end and without indentation."""
     quote, at = None, 0
