@@ -33,7 +33,7 @@ static void begin(takt_client *client, takt_permit *permit, takt_acquire_cb call
     permit->deadline_at_us = TAKT_NEVER;
     client->stats.acquires++;
     client->stats.waiting++;
-    takt_client_ask(client);
+    takt_client_ask(client); /* the pass runs later, when the permit is in its queue */
 }
 
 int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *request,

@@ -1,6 +1,8 @@
 /*
- * acquire.h: how permits begin to wait, for the tries of this client (try.c) and for the tickets of
- * an agent (lib/relay).
+ * acquire.h: what other files need of acquire.c: the queues that work of a request waits in, for
+ * tries (call.c) and for an agent (lib/relay), and how an agent's tickets begin to wait.
+ *
+ * takt_acquire, takt_cancel, takt_release and takt_is_held are declared in takt/takt.h.
  */
 #ifndef TAKT_CLIENT_ACQUIRE_H
 #define TAKT_CLIENT_ACQUIRE_H

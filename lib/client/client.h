@@ -12,8 +12,8 @@
  *              asks for a pass.
  *   pass.c     A pass runs the scheduler (scheduler/driver.c), which looks at each queue that
  *              something has happened to (scheduler/scheduler.c) and says which of them claim
- *              (scheduler/claims.c).  The claim goes to the store.  The answer is an award: slots
- *              that the scheduler keeps.
+ *              (scheduler/claims.c).  The claim goes to the store (store/store.h).  The answer is
+ *              an award: slots that the scheduler keeps (scheduler/scheduler.c).
  *   pass.c     When a slot is due, the timer brings a pass.  The scheduler gives the slot to a
  *              waiter, and the pass calls its callback.  If limits are in shadow, a shadow waiter
  *              begins to wait for them (shadow/shadow.h).
@@ -24,6 +24,8 @@
  * acquires (peek, block ...); of these try.c and settle.c may send more than one.  follow.c and
  * reload.c change the policy.  events.c has the sentences of events.  open.c and close.c begin and
  * end a client.  client.c has the functions that all of them use.
+ *
+ * docs/design.md ("One acquire in the code") follows these steps through the other folders.
  */
 #ifndef TAKT_CLIENT_CLIENT_H
 #define TAKT_CLIENT_CLIENT_H
@@ -71,7 +73,7 @@ typedef struct takt_client_calls {
 struct takt_client {
     uv_loop_t *loop;
     const takt_policy *policy;
-    const takt_limit *asked; /* the limit of that policy used by the last acquire; NULL: none yet */
+    const takt_limit *asked; /* the limit of the last acquire, in that policy; NULL: none yet */
     bool renewed;            /* the policy is not the one that the client was opened with */
     takt_follow follow;
     takt_options options;
@@ -83,7 +85,8 @@ struct takt_client {
     takt_shadows shadows; /* permits that wait in shadow limits */
     uv_idle_t pass;       /* active: a pass is asked for; it runs before the loop polls */
     uv_check_t pass_soon; /* and as soon as the loop has polled */
-    void (*run_passes)(takt_client *client); /* takt_pass_run_due: pass.c is above client.c */
+    /* takt_pass_run_due, set by open.c: client.c does not include pass.h, which is above it. */
+    void (*run_passes)(takt_client *client);
     takt_timer timer;
     struct takt_claiming *spare_claimings; /* pass.c */
     takt_link held_tries;                  /* try.c */

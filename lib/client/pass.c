@@ -89,7 +89,8 @@ int takt_pass_open(takt_client *client)
     return 0;
 }
 
-/* Claims beyond CLAIMS_MAX, and those without memory, are sent when others are answered: each
+/* Sends the claims of the queues that the scheduler has found to claim now (takt_scheduler_run).
+ * Claims beyond CLAIMS_MAX, and those without memory, are sent when others are answered: each
  * answer asks for a pass. */
 static void send_claims(takt_client *client, int64_t now_us)
 {

@@ -6,7 +6,8 @@
 
 #include "client/client.h"
 
-/* A claim under way.  Its memory is reused. */
+/* A claim under way.  Its memory is reused.  (takt_scheduler.claiming has the queues whose claims
+ * are still to be sent.) */
 typedef struct takt_claiming {
     takt_store_call call; /* first */
     takt_claim claim;

@@ -9,8 +9,9 @@
 #include "crypto/key_hash.h"
 #include "policy/policy.h"
 
-/* The limits that a request must pass, or their overrides for its keys.  Level 0 is the innermost;
- * each next level is around it. */
+/* The limits that a request must pass, or their overrides for its keys.  Level 0 is the innermost,
+ * which the request names; each next level is around it.  (A takt_store_call numbers its levels
+ * from the outermost one.) */
 typedef struct takt_levels {
     const takt_limit *limits[TAKT_LEVELS_MAX];
     int count;

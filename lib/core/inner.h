@@ -1,12 +1,13 @@
 /*
  * inner.h: a claim whose slots keep the rules of inner limits as well (`within`).
  *
- * Work of an inner limit waits in the line of the outermost limit of its chain, as a tenant of its
- * own (tenants.h) whose name is the inner limit's key, and in the lines of its inner ledgers
- * (inner_line.h).  The rules, blocks and permits (inner_permits.h) of these ledgers are conditions
- * of the claim.  A slot is an instant at which the rules of all levels conform, and it is taken
- * from all of them in one step, with a permit of each level that has any. What conforms at an
- * instant conforms later as well, so one round over the levels is enough.
+ * Work of an inner limit waits in the line of the outermost limit of its chain, and in the lines of
+ * its inner ledgers (inner_line.h).  In the outermost line it is a tenant (tenants.h): its subject,
+ * which the inner keys name, or with `fair` of that limit the tenant that the work names.  The
+ * rules, blocks and permits (inner_permits.h) of these ledgers are conditions of the claim.  A slot
+ * is an instant at which the rules of all levels conform, and it is taken from all of them in one
+ * step, with a permit of each level that has any. What conforms at an instant conforms later as
+ * well, so one round over the levels is enough.
  *
  * A place wants no more than its inner rules give soon, beside what it leaves to the places before
  * it in its inner lines: within two lookaheads, or until the next window of an outermost ledger

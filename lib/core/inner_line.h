@@ -38,8 +38,8 @@ int takt_inner_index(const takt_ledger *inner, const takt_place *place);
 /* The permits that a place without a line finds free: none if that line is full. */
 int64_t takt_inner_free(const takt_ledger *inner);
 
-/* The worker's places in the line of the level `i` become what its claim says: `told` has one for
- * each priority, in the units of that level, which wants nothing if the worker has no waiters of
+/* The worker's places in the line of inner[i] become what its claim says: `told` has one for each
+ * priority, in the units of that level, which wants nothing if the worker has no waiters of
  * it. A line with too many tenants has no place for it; if that is the innermost one, and the claim
  * names its tenant there, the claim is given nothing.  False: that line has a bound, which does not
  * count these waiters. */

@@ -1,5 +1,5 @@
 /*
- * ledger.h: the whole shared state of one (numbers, key), and the calls on it: claim in, award out.
+ * ledger.h: the whole shared state of one (limit, key), and the calls on it: claim in, award out.
  *
  * A claim states a worker's present situation, never a change, so a repeated, delayed or lost claim
  * does no harm.  A ledger grants only in the answer to the worker's own claim.  If there is no room
@@ -66,6 +66,8 @@ typedef enum takt_inside {
 } takt_inside;
 
 typedef struct takt_claim {
+    /* The number of the worker in line.  A process claims for each tenant, and for each queue of
+     * nested work, under another number: takt_tenant_worker, takt_nest_worker. */
     uint64_t worker;
     int64_t seq;     /* grows with every claim of the worker to this ledger */
     int64_t waiting; /* waiters without a slot, including those for which `wants` has no space */
@@ -84,11 +86,12 @@ typedef struct takt_claim {
     int64_t workers;
     bool distant;     /* its answers take so long that it does not wait for offers */
     takt_offer offer; /* after news: for work that is more urgent than all of the worker's */
-    /* With `fair: tenant`: for whom all these waiters are, and the turns' worth that it gets
-     * (tenants.h); a worker then claims for each tenant as one of its own. NULL: no tenants. */
+    /* With `fair`, of nested work that of the outermost limit: for whom all these waiters are, and
+     * the turns' worth that it gets (tenants.h).  Of other nested work it is the subject, which the
+     * inner keys name.  NULL: no tenants. */
     const char *tenant;
     int32_t tenant_weight; /* 0: 1 */
-    uint64_t client;       /* whom to wake instead of `worker`; 0: `worker` */
+    uint64_t client; /* the process's own number: whom to wake instead of `worker`; 0: `worker` */
     /* With `fair` on the innermost limit: for whom the waiters are in its line. NULL: it has one
      * tenant without a name. */
     const char *inner_tenant;
@@ -323,8 +326,7 @@ typedef struct takt_ledger {
 } takt_ledger;
 
 /* Sets up a ledger that has never been used, except `line`, `holders`, `tenants` and their
- * capacities.  The
- * numbers are not copied. */
+ * capacities.  The numbers are not copied. */
 void takt_ledger_init(takt_ledger *ledger, const takt_numbers *numbers, int64_t now_us);
 
 /* The same without the rules' states, which are then read from a text. */

@@ -343,8 +343,8 @@ bool takt_rule_same(const takt_rule *a, const takt_rule *b);
 
 /* Rule and state as text: the letter, "=" if the rule counts requests or "&2:" to "&4:" if it
  * counts the second to fourth unit that the limit names, the numbers, a space, the state, and what
- * is owed: "g1/10000*10 1763692800123456!50", "g=500/60000000*1 1763692800123456". */
-/* The part of it before the space. */
+ * is owed: "g1/10000*10 1763692800123456!50", "g=500/60000000*1 1763692800123456".
+ * takt_rule_write_numbers writes the part before the space. */
 void takt_rule_write_numbers(const takt_rule *rule, takt_writer *writer);
 
 void takt_rule_write(const takt_rule *rule, const takt_rule_state *state, takt_writer *writer);

@@ -105,10 +105,10 @@ static int64_t newly_at(const takt_queue *queue)
 }
 
 /*
- * When a queue claims for waiters that stand in line.  The ledger plans for those that it knows:
- * where they are fewer than the slots in hand, they would fit soon, and a claim would bring slots
- * for little more than them.  So the queue waits for others as it does when all were served.  Their
- * slots follow those in hand, and the ledger keeps them.
+ * When a queue claims for waiters that stand in line.  The ledger plans for the waiters that it
+ * knows.  If they are fewer than the slots in hand, it has room for them soon, and a claim at that
+ * time brings slots for few others.  So the queue waits for more waiters, as it does when all were
+ * served.  The slots of its waiters follow those in hand, and the ledger keeps them.
  */
 static int64_t next_turn_at(const takt_queue *queue)
 {
@@ -242,7 +242,8 @@ int64_t takt_claims_at(const takt_queue *queue, int64_t now_us)
     if (queue->claims.outdated)
         return takt_max(at_us, queue->loss.not_before_us);
     permits_us = takt_permits_claim_at(queue, now_us);
-    /* only the end of the wait is left to report, if the store can hear it */
+    /* No waiter may claim or needs a slot.  Besides for its permits, the queue then claims only to
+     * leave a line that still has waiters of it, and not while the store is lost. */
     if (takt_turns_hold_up(queue) || takt_queue_is_covered(queue)) {
         if (!is_listed(queue) || queue->loss.trouble != 0 || queue->server->loss.trouble != 0)
             return takt_max(permits_us, queue->loss.not_before_us);

@@ -41,8 +41,9 @@ int64_t takt_claims_at(const takt_queue *queue, int64_t now_us);
  * does so at its keepalive. */
 int64_t takt_claims_newcomers_at(const takt_queue *queue, int64_t now_us);
 
-/* Takes out the next queue that claims and fills in its claim; NULL: no more.  Its answer must come
- * by takt_scheduler_award or takt_scheduler_failed. */
+/* Takes out the next queue that takt_scheduler_run has found to claim now (takt_claims_at), and
+ * fills in its claim; NULL: no more.  The driver passes the answer to takt_scheduler_award or
+ * takt_scheduler_failed. */
 takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_claim *claim);
 
 /* What an award brought is in hand: from now on the ledger plans for the first waiter without a

@@ -18,8 +18,8 @@ static int add_queue(takt_path *path, takt_queue *queue, int32_t cost, takt_more
     return 0;
 }
 
-/* The queue of one level.  Since the policy changed a queue of hashed keys may have the limit of
- * other keys: which override a hash has only an acquire knows. */
+/* The queue of one level.  Only an acquire knows which override a hashed key has, so after a change
+ * of the policy its queue may still have another limit. */
 static int add_plain(takt_scheduler *scheduler, const takt_level *level, bool renew,
                      takt_path *path)
 {

@@ -3,7 +3,8 @@
  * shadow, which its shadow waiter comes to when the work starts.
  *
  * One claim decides about all limits of a mode (chain.h), so each mode has one queue.  Levels whose
- * keys are unlimited take no part.
+ * keys are unlimited take no part.  If one limit of a mode is left, its queue is that of the limit
+ * and key (and tenant); if several are left, it is a nested queue (nest.h).
  */
 #ifndef TAKT_SCHEDULER_PATH_H
 #define TAKT_SCHEDULER_PATH_H
@@ -12,8 +13,8 @@
 
 #define TAKT_PATH_MAX 2
 
-/* A limit of some work, with the work's key and tenant there (NULL: the limit has no tenants), and
- * what the work takes of it. */
+/* One limit of some work, with the work's key and tenant there (NULL: the limit has no tenants),
+ * and what the work takes of it.  (takt_levels of client/request.h is no list of these.) */
 typedef struct takt_level {
     const takt_limit *limit;
     const char *key;

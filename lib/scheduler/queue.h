@@ -1,9 +1,10 @@
 /*
  * queue.h: the waiters of this process for one (limit, key), by priority, then by arrival.
  *
- * With `fair: tenant` a queue is kept for one tenant, and for nested work (nest.h) for one subject.
- * The waiters are permits, in the callers' memory.  A queue also has what this process knows of its
- * ledger.  Each part of the struct names the file that keeps it.
+ * With `fair: tenant` a queue is kept for one tenant, and for nested work (nest.h) for one subject:
+ * its limit and key are then the outermost ones.  The waiters are permits, in the callers' memory.
+ * A queue also has what this process knows of its ledger.  Each part of the struct names the file
+ * that keeps it.
  */
 #ifndef TAKT_SCHEDULER_QUEUE_H
 #define TAKT_SCHEDULER_QUEUE_H
@@ -195,10 +196,10 @@ typedef struct takt_queue {
     const takt_limit *limit;     /* of the policy; of a nested queue the outermost one */
     const takt_numbers *numbers; /* in use: the limit's own, or `newer` */
     takt_numbers *newer;         /* learned from an award; NULL: none */
-    const char *key;             /* stored behind this struct, with its NUL */
+    const char *key;             /* of that limit; stored behind this struct, with its NUL */
     takt_turn *turn;             /* NULL: the limit has had no tenants so far */
     takt_nest *nest;             /* NULL: it is not nested */
-    void *owner;                 /* of the scheduler's user */
+    void *owner;                 /* takt_scheduler.owner */
     takt_server *server;         /* that keeps the ledger, as far as we know */
     takt_waiters waiters;
     int64_t weight; /* processes that the waiters are for; 0: this one alone */

@@ -435,7 +435,7 @@ static void update(takt_scheduler *scheduler, takt_queue *queue, int64_t now_us)
     served = serve(scheduler, queue, now_us, &alone_us);
     refuse_unstated(scheduler, queue, now_us); /* its place in line and the loss are known by now */
     takt_unused_gather(scheduler, queue);
-    /* such a claim states its waiters, too */
+    /* a claim for its permits or newcomers states its waiters, too: it is no longer parked */
     if (takt_permits_claim_at(queue, now_us) <= now_us ||
         takt_claims_newcomers_at(queue, now_us) <= now_us)
         queue->awarded.parked_until_us = 0;

@@ -1,10 +1,11 @@
 /*
  * scheduler.h: the waiters of this process and what to claim next, as a state machine without I/O.
  *
- * Events come in (acquire, cancel, award, failed).  run() makes one pass over what they touched and
- * what has become due.  Then the driver takes out the results: permits whose callbacks are due,
- * claims to send, the time of the next pass.  The scheduler reads no clock: `now_us` is this
- * process's monotonic time, passed by its driver (lib/client, simulate).
+ * Events come in: acquires (path.h), cancels and releases (waiter.h), awards and failures (below).
+ * takt_scheduler_run makes one pass over the queues that they touched and those that are due.  Then
+ * the driver takes out the results: claims to send (claims.h), permits whose callbacks are due and
+ * the time of the next pass (below); driver.h has the order.  The scheduler reads no clock:
+ * `now_us` is this process's monotonic time, passed by its driver (lib/client, simulate).
  */
 #ifndef TAKT_SCHEDULER_SCHEDULER_H
 #define TAKT_SCHEDULER_SCHEDULER_H
@@ -16,7 +17,7 @@
 typedef struct takt_scheduler {
     uint64_t worker; /* this process's name in the line of every ledger */
     uint64_t random; /* for jitter */
-    void *owner;     /* set in every queue */
+    void *owner;     /* the driver's: lib/client has its takt_client here; set in every queue */
     int64_t seq; /* of the last claim to any ledger: a queue that is made again continues with it */
     takt_servers servers;
     takt_table queues;

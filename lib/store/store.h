@@ -82,8 +82,8 @@ struct takt_store_call {
      * change in one step, or none. */
     const takt_store_inner *inner;
     int inner_count;
-    /* CLAIM; TRY with permits or inner limits: what the client calls the queue that it is for,
-     * which is not idle meanwhile (scheduler/registry.h).  For on_news. */
+    /* CLAIM; TRY with permits or inner limits: the name of the client's queue that the call is for
+     * (takt_registry_named of scheduler/registry.h), which stays until done().  For on_news. */
     const char *queue;
     size_t queue_size;
     int64_t cost;                /* TRY, SETTLE */
@@ -115,7 +115,7 @@ struct takt_store_call {
     /* all but CLAIM, POLICY and APPLY: filled if status is 0 or TAKT_E_NO_SLOT */
     takt_standing standing;
     /* TRY: the limit of the standing, which refuses for the longest, or else has the least left: 0
-     * for `limit`, from 1 on for the inner ones */
+     * for `limit`, i for inner[i - 1] (in client/request.h level 0 is the innermost limit) */
     int level;
     /* PEEK: the caller's memory for TAKT_TENANTS_MAX tenants of the standing; NULL: not wanted */
     takt_tenant_standing *tenants;

@@ -2,9 +2,10 @@
  * batch.h: claims of nested work run in one script.
  *
  * A worker with many inner keys has many claims at once.  Those of one turn of the loop, and those
- * that come while others are under way, go to the server together.  Each is decided by itself, as
- * if they came one after the other (lua/claims.lua), and is answered by itself.  If the server does
- * not have the script, they are sent alone.  Awards that wait for replicas are not batched.
+ * that come while others are under way, go to the server together, up to TAKT_BATCH_MAX
+ * (core/ledger.h: the scheduler uses it, too).  Each is decided by itself, as if they came one
+ * after the other (lua/claims.lua), and is answered by itself.  If the server does not have the
+ * script, they are sent alone.  Awards that wait for replicas are not batched.
  */
 #ifndef TAKT_STORE_REDIS_BATCH_H
 #define TAKT_STORE_REDIS_BATCH_H

@@ -1,9 +1,14 @@
 /*
  * redis.h: the Redis store from the inside.
  *
- * redis.c opens and closes it and handles time-outs; call.c takes one call from its first EVALSHA
- * to its answer, batch.c several claims; durable.c waits for replicas; listen.c handles hints about
- * the ledgers of such calls; cluster.h knows the node that has a ledger.
+ * A call becomes a job.  redis.c takes the call in (submit), handles time-outs, and opens and
+ * closes the store; call.c takes one call from its first EVALSHA to its answer, batch.c several
+ * claims of nested work.  script_call.c writes the command, award_reply.c reads the reply;
+ * lua/PROTOCOL.md describes both.  durable.c waits for replicas; listen.c handles hints about the
+ * ledgers of such calls; cluster.h knows the node (node.h) that has a ledger.
+ *
+ * In this folder "slot" alone is a hash slot of a cluster, except in the contents of claims and
+ * awards.
  */
 #ifndef TAKT_STORE_REDIS_REDIS_H
 #define TAKT_STORE_REDIS_REDIS_H
@@ -32,11 +37,11 @@ struct takt_redis_job {
     takt_redis_command command;
     takt_redis_store *store;
     takt_store_call *call;
-    takt_link order;        /* among all jobs, by due_ns */
-    takt_redis_pause pause; /* its link: in the list of jobs that wait for their node's connection,
-                             * of those that pause or wait for
-                             * replicas, or of those for reuse */
-    takt_link batched;      /* of the first job of a batch: all jobs of it, by pause.link */
+    takt_link order; /* among all jobs, by due_ns */
+    /* Its link: in the list of jobs that wait for their node's connection, of those that pause or
+     * wait for replicas, of those gathered for a batch, or of those for reuse. */
+    takt_redis_pause pause;
+    takt_link batched;         /* of the first job of a batch: all jobs of it, by pause.link */
     takt_redis_command asking; /* ASKING */
     takt_redis_node *node;     /* the one it is for; NULL: none has its slot */
     uint64_t due_ns;           /* by the clock of timeout.h */
@@ -82,11 +87,11 @@ struct takt_redis_store {
 /* Finds the node that has the job's ledger. */
 void takt_redis_job_aim(takt_redis_job *job);
 
-/* Sends a job to its node, or lets it wait for the node's connection, or for other calls about its
- * slot. */
+/* Sends a job to its node, or lets it wait: for the node's connection, or for the pause between
+ * calls about a slot that is split (split.h). */
 void takt_redis_job_begin(takt_redis_job *job);
 
-/* The same without the other calls. */
+/* The same, but it does not wait because of a split slot. */
 void takt_redis_job_go(takt_redis_job *job);
 
 /* Sends a job to its node, which is ready. */

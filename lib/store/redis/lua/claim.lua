@@ -1,6 +1,10 @@
 -- claim.lua: takt_ledger_claim (core/ledger_claim.c, claim_*.c). Decides which slots a worker gets now, and when it
 -- claims again.
 --
+-- The script is this piece behind all that it needs, directly or not (embed.py). It begins with time.lua, keys.lua and
+-- clock.lua. Then each fast path may answer: quick.lua, quick_line.lua, quick_permits.lua. arguments.lua splits the
+-- fields. The last statement of this piece is run() of keep.lua, which reads the ledger and calls the function below.
+--
 -- KEYS  1 the ledger's text, 2 its line, 3 its places, 4 its holders (with permits), 5 its log; then those of inner
 --       limits (inner.lua)
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones,
