@@ -62,7 +62,8 @@ void takt_sim_inner_name(takt_sim_exchange *exchange, const takt_queue *queue)
     for (int i = 0; i < exchange->call.inner_count; i++) {
         const takt_inner *inner = &queue->nest->inner[i];
         strcpy(exchange->inner_keys[i], inner->key);
-        exchange->inner[i] = (takt_store_inner){inner->limit, &inner->limit->numbers,
+        exchange->inner_numbers[i] = *takt_inner_stated(inner);
+        exchange->inner[i] = (takt_store_inner){inner->limit, &exchange->inner_numbers[i],
                                                 exchange->inner_keys[i], inner->units};
     }
 }

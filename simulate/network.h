@@ -34,6 +34,7 @@ typedef struct takt_sim_exchange {
     /* what the call points at */
     takt_numbers numbers;
     takt_store_inner inner[TAKT_INNER_MAX];
+    takt_numbers inner_numbers[TAKT_INNER_MAX];
     char inner_keys[TAKT_INNER_MAX][TAKT_SIM_KEY_SIZE];
     takt_claim claim;
     takt_award award;

@@ -124,7 +124,7 @@ void takt_client_aim(takt_store_call *call, takt_store_inner *inner, const takt_
     call->inner = inner;
     call->inner_count = nest ? nest->count : 0;
     for (int i = 0; i < call->inner_count; i++)
-        inner[i] = (takt_store_inner){nest->inner[i].limit, &nest->inner[i].limit->numbers,
+        inner[i] = (takt_store_inner){nest->inner[i].limit, takt_inner_stated(&nest->inner[i]),
                                       nest->inner[i].key, nest->inner[i].units};
 }
 

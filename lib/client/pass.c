@@ -30,6 +30,24 @@ static void keep_spare(takt_client *client, takt_claiming *claiming)
     client->spare_claimings = claiming;
 }
 
+/* The first limit of an answered claim of which that is still to be told: a ledger has other rules
+ * of its revision.  Returns its level; -1: there is none. */
+static int find_difference(takt_claiming *claiming)
+{
+    const takt_store_call *call = &claiming->call;
+
+    for (int level = 0; level <= call->inner_count; level++) {
+        const takt_store_inner *inner = level > 0 ? &call->inner[level - 1] : NULL;
+        const takt_numbers *ours = inner ? inner->numbers : call->numbers;
+        if (claiming->award.outdated >> level & 1 &&
+            claiming->award.newer[level].revision == ours->revision &&
+            takt_client_tells_first(claiming->client, inner ? inner->limit : call->limit,
+                                    TAKT_TOLD_DIFFERENCE))
+            return level;
+    }
+    return -1;
+}
+
 static void answered(takt_store_call *call)
 {
     takt_claiming *claiming = (takt_claiming *)call;
@@ -37,16 +55,17 @@ static void answered(takt_store_call *call)
     takt_queue *queue = claiming->queue;
     takt_numbers ours, held;
     char differing[TAKT_NAME_SIZE_MAX + 1] = "";
+    int level;
 
     client->claims_in_flight--;
     takt_scheduler_set_server(&client->scheduler, queue, call->server);
     takt_client_count(client, call->status, claiming->sent_us);
     if (call->status == 0) {
-        if (claiming->award.outdated && claiming->award.newer.revision == call->numbers->revision &&
-            takt_client_tells_first(client, queue->limit, TAKT_TOLD_DIFFERENCE)) {
-            strcpy(differing, queue->limit->name);
-            ours = *call->numbers;
-            held = claiming->award.newer;
+        level = find_difference(claiming);
+        if (level >= 0) {
+            strcpy(differing, level > 0 ? call->inner[level - 1].limit->name : call->limit->name);
+            ours = level > 0 ? *call->inner[level - 1].numbers : *call->numbers;
+            held = claiming->award.newer[level];
         }
         takt_scheduler_award(&client->scheduler, queue, &claiming->award, claiming->sent_us,
                              takt_timer_now());

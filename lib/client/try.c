@@ -139,14 +139,13 @@ static void go_on_alone(takt_calling *calling)
         trying->permit->uncharged = call->status == 0;
 }
 
-/* The ledger has permits that our numbers do not know.  A try that states nothing gets no permit,
- * so a claim must learn the newer numbers. */
+/* A ledger has permits that our numbers do not know.  A try that states nothing gets no permit, so
+ * a claim must learn the newer numbers. */
 static void learn_of_permits(takt_calling *calling)
 {
     const takt_store_call *call = &calling->call;
 
-    if (call->status == TAKT_E_NO_SLOT && !call->claim && call->level == 0 &&
-        call->standing.concurrency > 0)
+    if (call->status == TAKT_E_NO_SLOT && !call->claim && call->standing.concurrency > 0)
         takt_claims_outdated(&calling->client->scheduler, queue_of(calling));
 }
 

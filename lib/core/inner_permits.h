@@ -9,7 +9,7 @@
  * where a release wakes it, and claims at its keepalive or when a lease ends.
  *
  * An inner ledger keeps a lease for as long as the claiming worker's policy says, if that is
- * longer than its own: the worker learns newer numbers of the outermost ledger alone.
+ * longer than its own: a worker that only tries has not learned a shorter one.
  */
 #ifndef TAKT_CORE_INNER_PERMITS_H
 #define TAKT_CORE_INNER_PERMITS_H

@@ -161,12 +161,13 @@ typedef struct takt_award {
     bool prompt;
     /* a hint for the next claim: the store's shorter way, if it has one, would have been enough */
     bool uncontended;
-    /* the ledger's numbers, in `newer`, have a higher revision than the worker's, or the same */
-    bool outdated;
+    /* bit i: the numbers of the ledger of level i (as in wake_levels), in newer[i], have a higher
+     * revision than the worker's, or the same */
+    unsigned outdated;
     bool stale; /* the claim was older than one already seen: nothing was done */
     int run_count;
     takt_run runs[TAKT_RUNS_MAX];
-    takt_numbers newer;
+    takt_numbers newer[TAKT_LEVELS_MAX];
 } takt_award;
 
 /* The least that one of the claim's waiters takes of each unit, as far as it can ever be given; 1:
@@ -356,8 +357,9 @@ void takt_ledger_tidy_rules(takt_ledger *ledger, int64_t now_us);
 void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                        takt_award *award);
 
-/* If other numbers than the worker's are in use, puts them into `award`. */
-void takt_ledger_tell_newer(const takt_ledger *ledger, const takt_numbers *numbers,
+/* If the ledger of that level uses other numbers than the worker's, puts them into `award`.  Level
+ * 0 comes first. */
+void takt_ledger_tell_newer(const takt_ledger *ledger, int level, const takt_numbers *numbers,
                             takt_award *award);
 
 /* Takes that now from all levels if it overtakes no waiter of any, and returns true.  Otherwise

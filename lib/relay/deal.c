@@ -137,17 +137,28 @@ static void send_away(takt_counter *counter, int status)
     (void)takt_deal_fit(counter);
 }
 
+/* Whether the desk's program learns by a report that the numbers in force never give that cost. */
+static bool learns(const takt_desk *desk, takt_relay_kind kind)
+{
+    const takt_queue *queue = takt_counter_find_queue(desk->counter);
+    takt_amounts taken = takt_amounts_of(kind.cost, kind.more);
+
+    for (int level = 0; level < desk->counter->said.count; level++) {
+        const takt_numbers *newer = takt_report_newer(desk, level);
+        if (newer != NULL &&
+            !takt_numbers_can_give(
+                newer, takt_amounts_by(level > 0 ? takt_inner_units(&queue->nest->inner[level - 1])
+                                                 : takt_queue_units(queue),
+                                       taken)))
+            return true;
+    }
+    return false;
+}
+
 /* The numbers in force never give that cost.  Programs that have others learn them by a report, and
- * refuse their waiters themselves; they do not learn those of inner limits. */
+ * refuse their waiters themselves. */
 static void refuse_cost(const takt_counter *counter, takt_ticket_class *class)
 {
-    const takt_queue *queue = takt_counter_find_queue(counter);
-    bool inner =
-        queue != NULL && counter->said.count > 1 &&
-        takt_numbers_can_give(queue->numbers,
-                              takt_amounts_by(takt_queue_units(queue),
-                                              takt_amounts_of(class->kind.cost, class->kind.more)));
-
     for (takt_link *at = counter->desks.next; at != &counter->desks; at = at->next) {
         takt_desk *desk = TAKT_HOLDER(at, takt_desk, at_counter);
         takt_relay_class *wanted = takt_relay_find(desk->wants, desk->want_count, class->kind);
@@ -156,7 +167,7 @@ static void refuse_cost(const takt_counter *counter, takt_ticket_class *class)
         class->wanted -= wanted->count;
         wanted->count = 0;
         takt_wants_note(desk);
-        if (!inner && takt_report_is_newer(desk))
+        if (learns(desk, class->kind))
             takt_report_ask(desk);
         else
             fail(desk, TAKT_E_COST);

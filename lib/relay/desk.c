@@ -108,7 +108,8 @@ takt_desk *takt_desk_at(takt_relay *relay, const char *ids, size_t ids_size, con
     if (desk == NULL)
         return NULL;
     takt_counter_say(desk->counter, chain.limits);
-    desk->numbers = limits[0]->numbers;
+    for (int i = 0; i < count; i++)
+        desk->numbers[i] = limits[i]->numbers;
     return desk;
 }
 

@@ -88,10 +88,11 @@ typedef struct takt_desk {
     int unseen_count, unseen_room;
     takt_link held; /* tickets, the oldest first */
     int64_t held_count;
-    int calls;            /* under way */
-    int64_t stated;       /* the number of its last statement */
-    int64_t seq;          /* its report comes next; 0: none was requested */
-    takt_numbers numbers; /* of the limit, as this program stated them */
+    int calls;      /* under way */
+    int64_t stated; /* the number of its last statement */
+    int64_t seq;    /* its report comes next; 0: none was requested */
+    /* of each limit, by level as in takt_award, as this program stated them */
+    takt_numbers numbers[TAKT_LEVELS_MAX];
     /* the next report has it */
     takt_relay_slot slots[TAKT_RELAY_SLOTS_MAX];
     int slot_count;
@@ -208,9 +209,9 @@ void takt_deal_drain(takt_counter *counter);
 
 /* ---- report.c */
 
-/* Whether the valid numbers differ from the program's, and are not older: the report then has
- * them. */
-bool takt_report_is_newer(const takt_desk *desk);
+/* The numbers in force of a level if they differ from the program's and are not older: the report
+ * then has them.  NULL: it has none. */
+const takt_numbers *takt_report_newer(const takt_desk *desk, int level);
 
 /* Why a waiter or a call has failed with that status. */
 const char *takt_report_trouble(const takt_relays *relays, int status);

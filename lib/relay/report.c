@@ -99,12 +99,32 @@ void takt_report_send(takt_relay *relay, int count, const char *const *words, co
     free(out.bytes);
 }
 
-bool takt_report_is_newer(const takt_desk *desk)
+const takt_numbers *takt_report_newer(const takt_desk *desk, int level)
 {
     const takt_queue *queue = takt_counter_find_queue(desk->counter);
+    const takt_numbers *used;
 
-    return queue != NULL && queue->numbers->revision >= desk->numbers.revision &&
-           !takt_numbers_same(queue->numbers, &desk->numbers);
+    if (queue == NULL || level >= desk->counter->said.count)
+        return NULL;
+    used = level > 0 ? queue->nest->inner[level - 1].numbers : queue->numbers;
+    return used->revision >= desk->numbers[level].revision &&
+                   !takt_numbers_same(used, &desk->numbers[level])
+               ? used
+               : NULL;
+}
+
+static size_t write_newer(const takt_desk *desk, char text[TAKT_RELAY_NEWER_SIZE])
+{
+    takt_relay_newer newer = {.levels = 0};
+
+    for (int level = 0; level < TAKT_LEVELS_MAX; level++) {
+        const takt_numbers *numbers = takt_report_newer(desk, level);
+        if (numbers == NULL)
+            continue;
+        newer.levels |= 1U << level;
+        newer.of[level] = *numbers;
+    }
+    return takt_relay_write_newer(&newer, text);
 }
 
 /* Whether waiters take less of a unit. */
@@ -132,13 +152,12 @@ static int64_t next_slot(const takt_desk *desk, const takt_queue *queue)
 static void send_report(takt_desk *desk)
 {
     const takt_queue *queue = takt_counter_find_queue(desk->counter);
-    char text[TAKT_RELAY_TEXT_SIZE], numbers[TAKT_RELAY_TEXT_SIZE];
+    char text[TAKT_RELAY_TEXT_SIZE], numbers[TAKT_RELAY_NEWER_SIZE];
     takt_writer writer = {text, text + sizeof text, false};
     int64_t now_us = takt_timer_now();
     int64_t store_us = queue != NULL && queue->server->clock.known
                            ? takt_clock_store(&queue->server->clock, now_us)
                            : 0;
-    size_t numbers_size = 0;
 
     takt_relay_write(&writer, desk->seq);
     takt_relay_write(&writer, now_us);
@@ -158,12 +177,11 @@ static void send_report(takt_desk *desk)
         takt_relay_write_kind(&writer, desk->slots[i].kind);
         takt_relay_write(&writer, desk->slots[i].fence);
     }
-    if (takt_report_is_newer(desk))
-        numbers_size = takt_relay_write_numbers(queue->numbers, numbers);
     desk->seq = 0;
     desk->slot_count = desk->leaving.count = 0;
     desk->lost = false;
-    send_about(desk, "report", text, (size_t)(writer.at - text), numbers, numbers_size);
+    send_about(desk, "report", text, (size_t)(writer.at - text), numbers,
+               write_newer(desk, numbers));
 }
 
 const char *takt_report_trouble(const takt_relays *relays, int status)

@@ -141,7 +141,7 @@ static int64_t first_slot_after(const takt_queue *queue)
     if (turn == 0 || turn * TURNS_ENOUGH > slots || !has_equal_turns(queue) ||
         queue->nest->count > 1)
         return 0;
-    lookahead_us = takt_min(lookahead_us, queue->nest->inner[0].limit->numbers.lookahead_us);
+    lookahead_us = takt_min(lookahead_us, queue->nest->inner[0].numbers->lookahead_us);
     return lookahead_us - (turn - 1) * numbers->lookahead_us / slots;
 }
 

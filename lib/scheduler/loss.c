@@ -298,7 +298,7 @@ static bool begin_shares(takt_scheduler *scheduler, takt_queue *queue, int64_t n
         takt_inner_ledger *ledger = queue->nest->inner[i].ledger;
         begun = ledger->alone > 0 && ledger->share;
         if (is_shared(limit) && !begun &&
-            !begin_share(scheduler, queue, &limit->numbers, &ledger->share, now_us))
+            !begin_share(scheduler, queue, queue->nest->inner[i].numbers, &ledger->share, now_us))
             return false;
     }
     return true;

@@ -88,12 +88,12 @@ int takt_nest_join(takt_scheduler *scheduler, takt_queue *queue, const takt_chai
             ledger_at(scheduler, chain->limits[nest->count], keys[nest->count]);
         if (!ledger)
             return TAKT_E_NOMEM; /* takt_nest_leave frees the others */
-        *inner = (takt_inner){chain->limits[nest->count],
-                              keys[nest->count],
-                              units.maps[nest->count],
-                              queue,
-                              ledger,
-                              {0}};
+        *inner = (takt_inner){.limit = chain->limits[nest->count],
+                              .numbers = &chain->limits[nest->count]->numbers,
+                              .key = keys[nest->count],
+                              .units = units.maps[nest->count],
+                              .queue = queue,
+                              .ledger = ledger};
         takt_list_append(&ledger->queues, &inner->link);
         nest->count++;
     }
@@ -106,6 +106,7 @@ void takt_nest_leave(takt_scheduler *scheduler, takt_queue *queue)
         takt_inner *inner = &queue->nest->inner[i];
         takt_inner_ledger *ledger = inner->ledger;
         ledger->alone -= queue->loss.alone;
+        free(inner->newer);
         takt_list_remove(&inner->link);
         if (!takt_list_empty(&ledger->queues))
             continue;

@@ -147,15 +147,24 @@ takt_unit_map takt_queue_units(const takt_queue *queue)
     return map;
 }
 
+takt_unit_map takt_inner_units(const takt_inner *inner)
+{
+    takt_unit_map map = inner->units;
+
+    map.units = (int8_t)takt_numbers_units(takt_inner_stated(inner));
+    return map;
+}
+
 bool takt_queue_can_give(const takt_queue *queue, const takt_permit *permit)
 {
     takt_amounts taken = takt_amounts_of(permit->cost, permit->more);
 
-    for (int i = 0; queue->nest && i < queue->nest->count; i++)
-        if (queue->nest->inner[i].limit->access == TAKT_ACCESS_REFUSED ||
-            !takt_numbers_can_give(&queue->nest->inner[i].limit->numbers,
-                                   takt_amounts_by(queue->nest->inner[i].units, taken)))
+    for (int i = 0; queue->nest && i < queue->nest->count; i++) {
+        const takt_inner *inner = &queue->nest->inner[i];
+        if (inner->limit->access == TAKT_ACCESS_REFUSED ||
+            !takt_numbers_can_give(inner->numbers, takt_amounts_by(takt_inner_units(inner), taken)))
             return false;
+    }
     return queue->limit->access != TAKT_ACCESS_REFUSED &&
            takt_numbers_can_give(queue->numbers, takt_amounts_by(takt_queue_units(queue), taken));
 }
@@ -175,7 +184,7 @@ bool takt_queue_has_permits(const takt_queue *queue)
     bool has = queue->numbers->concurrency > 0;
 
     for (int i = 0; queue->nest && i < queue->nest->count; i++)
-        has = has || queue->nest->inner[i].limit->numbers.concurrency > 0;
+        has = has || queue->nest->inner[i].numbers->concurrency > 0;
     return has;
 }
 
@@ -184,7 +193,7 @@ int64_t takt_queue_lease(const takt_queue *queue)
     int64_t lease_us = queue->numbers->concurrency > 0 ? queue->numbers->lease_us : TAKT_NEVER;
 
     for (int i = 0; queue->nest && i < queue->nest->count; i++) {
-        const takt_numbers *numbers = &queue->nest->inner[i].limit->numbers;
+        const takt_numbers *numbers = queue->nest->inner[i].numbers;
         if (numbers->concurrency > 0)
             lease_us = takt_min(lease_us, numbers->lease_us);
     }
@@ -196,6 +205,6 @@ int64_t takt_queue_guard(const takt_queue *queue)
     int64_t guard_us = takt_numbers_guard(queue->numbers);
 
     for (int i = 0; queue->nest && i < queue->nest->count; i++)
-        guard_us = takt_min(guard_us, takt_numbers_guard(&queue->nest->inner[i].limit->numbers));
+        guard_us = takt_min(guard_us, takt_numbers_guard(queue->nest->inner[i].numbers));
     return guard_us;
 }

@@ -172,9 +172,11 @@ typedef struct takt_turn {
 
 /* An inner limit and key of a nested queue. */
 typedef struct takt_inner {
-    const takt_limit *limit; /* of the policy */
-    const char *key;         /* stored behind the queue */
-    takt_unit_map units;     /* which of the waiters' amounts its units are */
+    const takt_limit *limit;     /* of the policy */
+    const takt_numbers *numbers; /* in use, and learned: as of the queue */
+    takt_numbers *newer;
+    const char *key;     /* stored behind the queue */
+    takt_unit_map units; /* which of the waiters' amounts its units are */
     struct takt_queue *queue;
     struct takt_inner_ledger *ledger; /* what all queues with this limit and key share */
     takt_link link;                   /* in its list */
@@ -243,7 +245,7 @@ takt_permit *takt_queue_first_deadline(const takt_queue *queue);
 
 /* The numbers that a queue's claims state: the policy's own, or learned ones of a higher revision.
  * Learned numbers of the same revision are used only as long as their own workers state them, and
- * so are those that count units where nested work has amounts of units of inner limits. */
+ * so are those that count units where nested work has amounts of units of other levels. */
 static inline const takt_numbers *takt_queue_stated(const takt_queue *queue)
 {
     const takt_numbers *own = &queue->limit->numbers, *used = queue->numbers;
@@ -253,8 +255,19 @@ static inline const takt_numbers *takt_queue_stated(const takt_queue *queue)
     return used->revision > own->revision ? used : own;
 }
 
-/* Which of its waiters' amounts are those of the outermost limit. */
+/* The same of an inner level. */
+static inline const takt_numbers *takt_inner_stated(const takt_inner *inner)
+{
+    const takt_numbers *own = &inner->limit->numbers, *used = inner->numbers;
+
+    if (takt_numbers_units(used) > takt_numbers_units(own))
+        return own;
+    return used->revision > own->revision ? used : own;
+}
+
+/* Which of its waiters' amounts are those of the outermost limit, and of an inner one. */
 takt_unit_map takt_queue_units(const takt_queue *queue);
+takt_unit_map takt_inner_units(const takt_inner *inner);
 
 /* Whether a waiter can ever get its slot: the key's work is not refused, and no rule gives less. */
 bool takt_queue_can_give(const takt_queue *queue, const takt_permit *permit);

@@ -20,7 +20,7 @@ static const takt_numbers *inner_bound_of(const takt_queue *queue, const takt_nu
                                           bool refusing)
 {
     for (int i = 0; queue->nest && i < queue->nest->count; i++)
-        lowest = lower(lowest, &queue->nest->inner[i].limit->numbers, refusing);
+        lowest = lower(lowest, takt_inner_stated(&queue->nest->inner[i]), refusing);
     return lowest;
 }
 
@@ -65,7 +65,7 @@ bool takt_queue_may_overflow(const takt_queue *queue, int64_t newcomers)
     if (bound > 0 && queue->awarded.waiting + newcomers > bound / 2)
         return true;
     for (int i = 0; queue->nest && i < queue->nest->count; i++) {
-        bound = queue->nest->inner[i].limit->numbers.max_waiting;
+        bound = takt_inner_stated(&queue->nest->inner[i])->max_waiting;
         if (bound > 0 && (queue->awarded.crowded || newcomers > bound / 2))
             return true;
     }
@@ -98,7 +98,7 @@ static bool exceeds_in_any_case(const takt_queue *queue)
     bool any = !queue->nest && exceed(takt_queue_stated(queue), waiting, lookahead_us);
 
     for (int i = 0; queue->nest && i < queue->nest->count; i++)
-        any = any || exceed(&queue->nest->inner[i].limit->numbers, waiting, lookahead_us);
+        any = any || exceed(takt_inner_stated(&queue->nest->inner[i]), waiting, lookahead_us);
     return any;
 }
 

@@ -43,18 +43,19 @@ static void refuse(takt_scheduler *scheduler, takt_queue *queue, takt_permit *pe
     takt_waiter_fire(scheduler, permit, status);
 }
 
-/* Uses the numbers of another worker's policy, which is newer than ours, or has the same revision
- * and was there first. */
-static void learn(takt_scheduler *scheduler, takt_queue *queue, const takt_numbers *newer)
+/* Uses the numbers of another worker's policy for a level, which is newer than ours, or has the
+ * same revision and was there first. */
+static void learn(takt_scheduler *scheduler, const takt_numbers **used, takt_numbers **newer,
+                  const takt_numbers *told)
 {
-    if (!queue->newer)
-        queue->newer = malloc(sizeof *queue->newer);
-    if (!queue->newer) {
+    if (!*newer)
+        *newer = malloc(sizeof **newer);
+    if (!*newer) {
         scheduler->out_of_memory = true;
         return; /* the next award brings them again */
     }
-    *queue->newer = *newer;
-    queue->numbers = queue->newer;
+    **newer = *told;
+    *used = *newer;
 }
 
 /* Too many wait: one leaves in that way. */
@@ -133,10 +134,10 @@ static int64_t last_slot_at(const takt_queue *queue)
         return tokens <= 0 ? 0 : TAKT_NEVER;
     at_us = takt_numbers_due_at_best(queue->numbers, queue->awarded.next_slot_at_us, wanted);
     for (int i = 0; queue->nest && i < queue->nest->count; i++)
-        at_us = takt_max(
-            at_us, takt_numbers_due_at_best(&queue->nest->inner[i].limit->numbers,
-                                            queue->awarded.next_slot_at_us,
-                                            takt_amounts_by(queue->nest->inner[i].units, wanted)));
+        at_us =
+            takt_max(at_us, takt_numbers_due_at_best(
+                                queue->nest->inner[i].numbers, queue->awarded.next_slot_at_us,
+                                takt_amounts_by(takt_inner_units(&queue->nest->inner[i]), wanted)));
     return at_us;
 }
 
@@ -222,16 +223,34 @@ static void note_trip(takt_queue *queue, int64_t sent_us, int64_t received_us)
     queue->awarded.round_trip_us = received_us - sent_us;
 }
 
-/* The numbers in force are newer ones of other workers, or again those of our policy. */
+/* The numbers in force for a level are newer ones of other workers, or again those of our policy:
+ * `stated`.  Returns whether they are others than before. */
+static bool use_level(takt_scheduler *scheduler, const takt_award *award, int level,
+                      const takt_numbers **used, takt_numbers **newer, const takt_numbers *stated)
+{
+    bool outdated = award->outdated >> level & 1;
+
+    if (!outdated && stated == *used)
+        return false;
+    if (outdated)
+        learn(scheduler, used, newer, &award->newer[level]);
+    else
+        *used = stated;
+    return true;
+}
+
 static void use_numbers(takt_scheduler *scheduler, takt_queue *queue, const takt_award *award)
 {
-    if (!award->outdated && takt_queue_stated(queue) == queue->numbers)
-        return;
-    if (award->outdated)
-        learn(scheduler, queue, &award->newer);
-    else
-        queue->numbers = takt_queue_stated(queue);
-    takt_waiter_review(scheduler, queue);
+    bool changed =
+        use_level(scheduler, award, 0, &queue->numbers, &queue->newer, takt_queue_stated(queue));
+
+    for (int i = 0; queue->nest && i < queue->nest->count; i++) {
+        takt_inner *inner = &queue->nest->inner[i];
+        changed |= use_level(scheduler, award, i + 1, &inner->numbers, &inner->newer,
+                             takt_inner_stated(inner));
+    }
+    if (changed)
+        takt_waiter_review(scheduler, queue);
 }
 
 /* The slots of the award are in hand from now on. */

@@ -75,6 +75,29 @@ static void decide(takt_scheduler *scheduler, const takt_queue *queue, takt_perm
     }
 }
 
+/* Whether the numbers in use of each level stay.  Other rules of our revision may have ended: a
+ * claim asks. */
+static bool is_settled(const takt_queue *queue)
+{
+    bool settled = queue->numbers == takt_queue_stated(queue);
+
+    for (int i = 0; queue->nest && i < queue->nest->count; i++)
+        settled =
+            settled && queue->nest->inner[i].numbers == takt_inner_stated(&queue->nest->inner[i]);
+    return settled;
+}
+
+/* Whether the numbers in use may be others than those by which the cost was checked: an award has
+ * told them, or the permit is a ticket, which a program has checked. */
+static bool is_unchecked(const takt_queue *queue, const takt_permit *permit)
+{
+    bool learned = queue->newer != NULL || permit->ticket;
+
+    for (int i = 0; queue->nest && i < queue->nest->count; i++)
+        learned = learned || queue->nest->inner[i].newer;
+    return learned;
+}
+
 void takt_waiter_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit)
 {
     permit->queue = queue;
@@ -82,8 +105,7 @@ void takt_waiter_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_perm
     permit->uncharged = false;
     takt_queue_add(queue, permit);
     takt_registry_touch(scheduler, queue);
-    /* other rules of our revision may have ended: a claim asks */
-    if ((queue->newer && queue->numbers == takt_queue_stated(queue)) ||
+    if ((is_unchecked(queue, permit) && is_settled(queue)) ||
         queue->limit->access != TAKT_ACCESS_LIMITED)
         decide(scheduler, queue, permit);
 }

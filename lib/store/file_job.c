@@ -79,8 +79,9 @@ static void copy_award(takt_award *award, const takt_award *copy)
 
     memcpy(award, copy, offsetof(takt_award, runs));
     memcpy(award->runs, copy->runs, runs);
-    if (copy->outdated)
-        award->newer = copy->newer;
+    for (int level = 0; level < TAKT_LEVELS_MAX; level++)
+        if (copy->outdated >> level & 1)
+            award->newer[level] = copy->newer[level];
 }
 
 /* Gives the policy that was read to the caller. */

@@ -87,7 +87,9 @@ void takt_store_run(takt_ledger *ledger, int64_t now_us, takt_store_call *call)
     switch (call->op) {
     case TAKT_OP_CLAIM:
         takt_ledger_claim(ledger, now_us, call->claim, call->award);
-        takt_ledger_tell_newer(ledger, call->numbers, call->award);
+        takt_ledger_tell_newer(ledger, 0, call->numbers, call->award);
+        for (int i = 0; i < ledger->inner_count; i++)
+            takt_ledger_tell_newer(ledger, i + 1, call->inner[i].numbers, call->award);
         return;
     case TAKT_OP_TRY:
         run_try(ledger, now_us, call);

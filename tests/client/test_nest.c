@@ -358,6 +358,129 @@ EACH_STORE_AND_CLUSTER(an_inner_key_has_its_permits_within_all_outer_keys)
     end(*kind);
 }
 
+/* ---- a newer policy of another worker -------------------------------------------------------- */
+
+#define OUTER "  - {name: outer, rules: [{rate: 1000000/s, burst: 1000}]}\n"
+
+static const char old_text[] =
+    "limits:\n"
+    "  - {name: inner, rules: [{rate: 1000000/s, burst: 1000}], within: outer}\n" OUTER;
+static takt_policy *old_policy, *new_policy;
+
+/* `client` gets the old policy, and `other` a new one. */
+static void begin_with_policies(int kind, const char *new_text)
+{
+    takt_error error;
+
+    begin(kind);
+    cr_assert_eq(takt_policy_parse(&old_policy, "old", old_text, strlen(old_text), &error), 0);
+    cr_assert_eq(takt_policy_parse(&new_policy, "new", new_text, strlen(new_text), &error), 0, "%s",
+                 error.text);
+    cr_assert_eq(takt_reload(client, old_policy, &error), 0);
+    cr_assert_eq(takt_reload(other, new_policy, &error), 0);
+}
+
+static void end_with_policies(int kind)
+{
+    end(kind);
+    takt_policy_free(old_policy);
+    takt_policy_free(new_policy);
+}
+
+static const char permits_text[] =
+    "revision: 2\nlimits:\n"
+    "  - {name: inner, concurrency: 2, lease: 1day, within: outer}\n" OUTER;
+
+static void expect_held(const char *limit, int64_t held)
+{
+    while (standing_of(limit, "k").held != held)
+        continue;
+}
+
+/* Otherwise the permit would be lost until its lease ends. */
+EACH_STORE_AND_CLUSTER(who_has_older_numbers_returns_permits_of_an_inner_limit)
+{
+    begin_with_policies(*kind, permits_text);
+    acquire_many(other, fast, 1, "inner", "k", 0);
+    run_until(1);
+    acquire_many(client, slow, 1, "inner", "k", 0);
+    run_until(2);
+    cr_expect_eq(slow[0].status, 0);
+    cr_expect_gt(slow[0].permit.fence, fast[0].permit.fence);
+    acquire_many(other, &fast[1], 1, "inner", "k", 0);
+    acquire_many(client, &slow[1], 1, "inner", "k", 0);
+    expect_held("inner", 2);
+    cr_expect(takt_is_held(&slow[0].permit));
+    cr_expect_eq(fast[1].calls + slow[1].calls, 0, "there are two");
+    takt_release(&slow[0].permit);
+    run_until(3);
+    takt_release(&fast[0].permit);
+    run_until(4);
+    takt_release(&fast[1].permit);
+    takt_release(&slow[1].permit);
+    expect_held("inner", 0);
+    end_with_policies(*kind);
+}
+
+static int try_of(takt_client *of, takt_permit *permit)
+{
+    takt_request request = TAKT_REQUEST("inner");
+    takt_call call = {0};
+
+    request.key = "k";
+    run_call(takt_try_acquire(of, &call, permit, &request, note_call));
+    return last.status;
+}
+
+EACH_STORE_AND_CLUSTER(tries_of_who_has_older_numbers_get_permits_of_an_inner_limit)
+{
+    takt_permit holder = {0}, permits[2] = {{0}};
+
+    begin_with_policies(*kind, permits_text);
+    cr_assert_eq(try_of(other, &holder), 0);
+    while (try_of(client, &permits[0]) != 0)
+        cr_assert_eq(last.status, TAKT_E_NO_SLOT);
+    cr_expect_gt(permits[0].fence, holder.fence);
+    expect_held("inner", 2);
+    cr_expect_eq(try_of(client, &permits[1]), TAKT_E_NO_SLOT, "there are two");
+    takt_release(&permits[0]);
+    expect_held("inner", 1);
+    cr_expect_eq(try_of(client, &permits[1]), 0);
+    takt_release(&permits[1]);
+    takt_release(&holder);
+    expect_held("inner", 0);
+    end_with_policies(*kind);
+}
+
+static void acquire_cost(seen *job, int32_t cost)
+{
+    takt_request request = TAKT_REQUEST("inner");
+
+    request.key = "k";
+    request.cost = cost;
+    job->permit.data = job;
+    cr_assert_eq(takt_acquire(client, &job->permit, &request, note), 0);
+}
+
+/* Otherwise it would wait for ever. */
+EACH_STORE_AND_CLUSTER(a_cost_that_newer_numbers_of_an_inner_limit_never_give_is_refused)
+{
+    begin_with_policies(*kind, "revision: 2\nlimits:\n"
+                               "  - {name: inner, rules: [{rate: 1/day, burst: 5}],\n"
+                               "     within: outer}\n" OUTER);
+    acquire_many(other, fast, 1, "inner", "k", 0);
+    run_until(1);
+    for (int i = 0; i < 2; i++) { /* the second one is refused without a claim */
+        acquire_cost(&slow[i], 6);
+        run_until(i + 2);
+        cr_expect_eq(slow[i].status, TAKT_E_COST);
+    }
+    acquire_cost(&slow[2], 4);
+    run_until(4);
+    cr_expect_eq(slow[2].status, 0);
+    end_with_policies(*kind);
+}
+
 #define KEYS 30
 
 /* One job of each of many keys; "k7" and so on. */

@@ -297,10 +297,10 @@ Test(ledger_calls, newer_numbers_are_taken_over_and_older_ones_are_told)
         cr_assert_eq(retry_us - NOW, rows[i].adopted ? 50 * MS : 100 * MS, "row %zu: %" PRId64, i,
                      retry_us - NOW);
         b.award.outdated = true;
-        takt_ledger_tell_newer(&b.ledger, &other, &b.award);
+        takt_ledger_tell_newer(&b.ledger, 0, &other, &b.award);
         cr_assert_eq(b.award.outdated, rows[i].outdated, "row %zu", i);
         if (rows[i].outdated)
-            cr_assert_eq(b.award.newer.rules[0].limit, 10, "row %zu", i);
+            cr_assert_eq(b.award.newer[0].rules[0].limit, 10, "row %zu", i);
     }
 }
 

@@ -44,7 +44,7 @@ static int64_t claim(shelf *s, const takt_numbers *limit, int64_t now_us, int64_
     else
         s->damaged = takt_ledger_decode(&ledger, limit, &s->kept, now_us, s->text, s->size) < 0;
     takt_ledger_claim(&ledger, now_us, &asked, award);
-    takt_ledger_tell_newer(&ledger, limit, award);
+    takt_ledger_tell_newer(&ledger, 0, limit, award);
     given = takt_award_given(award);
     cr_assert_eq(s->pages.pages.trouble, TAKT_PAGES_FINE);
     takt_memory_pages_end(&s->pages, true);
@@ -73,9 +73,9 @@ Test(revision, the_newer_numbers_hold_and_the_older_worker_learns_them)
         cr_expect_eq(claim(&s, &older, now_us, 2, 100, &award), 0,
                      "%s: its ten do not count any more", algorithms[i]->name);
         cr_assert(award.outdated);
-        cr_expect_eq(award.newer.revision, 2);
-        cr_expect(takt_numbers_same(&award.newer, &newer));
-        older = award.newer; /* as a worker does */
+        cr_expect_eq(award.newer[0].revision, 2);
+        cr_expect(takt_numbers_same(&award.newer[0], &newer));
+        older = award.newer[0]; /* as a worker does */
         cr_expect_eq(claim(&s, &older, now_us + 3 * HOUR, 3, 100, &award), 30, "%s",
                      algorithms[i]->name);
         cr_expect_not(award.outdated);
@@ -99,7 +99,7 @@ Test(revision, of_one_revision_the_first_holds)
             given += claim(&s, seq % 2 ? &one : &two, now_us, seq, 3, &award);
             cr_expect_eq(award.outdated, seq % 2 == 0);
             if (award.outdated)
-                cr_expect(takt_numbers_same(&award.newer, &one));
+                cr_expect(takt_numbers_same(&award.newer[0], &one));
         }
         cr_expect_eq(given, 10, "%s: %" PRId64, algorithms[i]->name, given);
         takt_memory_pages_close(&s.pages);

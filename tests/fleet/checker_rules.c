@@ -156,10 +156,10 @@ void checker_policy(checker *self, const takt_store_call *call)
         checker_fail(self, 6,
                      "revision %lld is in force, and a worker of revision %lld is told otherwise",
                      (long long)self->numbers.revision, (long long)stated->revision);
-    if (call->award->outdated && (call->award->newer.revision != self->numbers.revision ||
-                                  !takt_numbers_same(&call->award->newer, &self->numbers)))
+    if (call->award->outdated && (call->award->newer[0].revision != self->numbers.revision ||
+                                  !takt_numbers_same(&call->award->newer[0], &self->numbers)))
         checker_fail(self, 6, "a worker learns revision %lld instead of %lld",
-                     (long long)call->award->newer.revision, (long long)self->numbers.revision);
+                     (long long)call->award->newer[0].revision, (long long)self->numbers.revision);
 }
 
 /* ---- slots ----------------------------------------------------------------------------------- */

@@ -73,7 +73,7 @@ void checker_heard(checker *self, const takt_fleet_worker *of_fleet, int node,
     worker->workers = award->workers + (award->in_line == 0);
     worker->learned = worker->learned || award->outdated;
     if (award->outdated)
-        worker->numbers = award->newer;
+        worker->numbers = award->newer[0];
     else if (!worker->learned || worker->numbers.revision <= of_fleet->limit->numbers.revision)
         worker->numbers = of_fleet->limit->numbers;
     worker->blocked_until_us = award->blocked_until_us;

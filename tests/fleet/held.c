@@ -1,5 +1,6 @@
 /*
- * held.c: fleets of nested work that holds permits, of inner limits and of the outermost one.
+ * held.c: fleets of nested work that holds permits, of inner limits and of the outermost one.  Some
+ * workers may have an older policy, by which a level has none.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,6 +32,8 @@ typedef struct job {
 
 static takt_fleet fleet;
 static takt_limit limits[LEVELS];
+static takt_limit older[LEVELS]; /* of the workers with odd numbers, if the policies are mixed */
+static bool mixed;
 static int first_level; /* 1: work begins at the domain */
 static int vendors;     /* keys of the vendor: the accounts of a domain are spread over them */
 static job jobs[JOBS_MAX];
@@ -60,9 +63,10 @@ static bool is_alive(const job *one)
     return !one->worker->dead && one->incarnation == one->worker->incarnation;
 }
 
+/* Work that began under the older numbers of a new ledger holds no permit. */
 static bool is_held(const job *one)
 {
-    return one->running && is_alive(one) &&
+    return one->running && is_alive(one) && (!mixed || one->permit.hold != TAKT_HOLD_NONE) &&
            takt_permits_are_held(&one->permit, takt_fleet_clock(one->worker));
 }
 
@@ -143,7 +147,8 @@ static void started(takt_permit *permit, int status)
 static void acquire(job *one)
 {
     char account[16], domain[16];
-    takt_chain chain = {.limits = {&limits[first_level], &limits[first_level + 1], &limits[2]},
+    const takt_limit *own = mixed && one->worker->index % 2 == 1 ? older : limits;
+    takt_chain chain = {.limits = {&own[first_level], &own[first_level + 1], &own[2]},
                         .keys = {account, domain, ""},
                         .costs = {1, 1, 1},
                         .count = LEVELS - first_level};
@@ -193,6 +198,29 @@ static void set_limit(int level, const char *name, int64_t rate, int64_t concurr
         abort();
 }
 
+/* The limits are newer ones: of a level that is drawn, the older ones have a rule and no permits.
+ */
+static void mix_policies(uint64_t random)
+{
+    int level = first_level + (int)draw(&random, LEVELS - first_level);
+
+    mixed = true;
+    for (int i = 0; i < LEVELS; i++) {
+        older[i] = limits[i];
+        older[i].within = i < OUTERMOST ? &older[i + 1] : NULL;
+        limits[i].numbers.revision = 1;
+        limits[i].numbers.lease_us *= 20; /* who waits for the end of a lease waits too long */
+    }
+    older[level].numbers.concurrency = 0;
+    if (older[level].numbers.rule_count > 0)
+        return;
+    older[level].numbers.rule_count = 1;
+    older[level].numbers.rules[0] =
+        (takt_rule){.algorithm = &takt_gcra, .limit = 200, .period_us = SECOND_US, .burst = 1};
+    if (takt_rule_prepare(&older[level].numbers.rules[0], NULL) != 0)
+        abort();
+}
+
 static void open_fleet(int workers, int64_t delay_us, uint64_t seed)
 {
     if (takt_fleet_open(&fleet, &limits[OUTERMOST], workers, BEGIN_US, seed) < 0)
@@ -209,6 +237,7 @@ static void close_fleet(void)
     scenario_total.calls += fleet.claims;
     scenario_total.started += all_starts;
     takt_fleet_close(&fleet);
+    mixed = false;
 }
 
 /* Counts the starts of so many seconds. */
@@ -323,12 +352,14 @@ static void any_held(uint64_t seed)
               (2 + draw(&random, 4)) * SECOND_US);
     if (limits[OUTERMOST].numbers.concurrency == 0 && limits[OUTERMOST].numbers.rule_count == 0)
         set_limit(OUTERMOST, "vendor", 100, 0, 0);
+    if ((seed * 2654435761U >> 18 & 3) == 0)
+        mix_policies(seed * 2654435761U >> 20);
     open_fleet(workers, delays_us[draw(&random, 4)], seed);
     for (int i = 0; i < keys; i++)
         for (int w = 0; w < workers; w++)
             if (w == 0 || chance(&random, 50))
                 come(w, i, 1 + (int)draw(&random, 6), work_us);
-    if (chance(&random, 70)) {
+    if (chance(&random, 70) && !mixed) {
         family_storm(&fleet, &long_storm, 0, NULL, &random);
         takt_fleet_run(&fleet, fleet.now_us + 10 * SECOND_US);
     } else {

@@ -31,9 +31,14 @@ static void check_award(const takt_award *award, const takt_claim *claim)
         given += run->count;
     }
     require(award->refused >= 0 && given + award->refused <= claim->waiting);
-    if (award->outdated) {
-        require(award->newer.rule_count >= 1 && award->newer.rule_count <= TAKT_RULES_MAX);
-        require(takt_numbers_capacity(&award->newer, TAKT_UNIT_TOKENS, NULL) >= 1);
+    require(award->outdated >> TAKT_LEVELS_MAX == 0);
+    for (int level = 0; level < TAKT_LEVELS_MAX; level++) {
+        const takt_numbers *newer = &award->newer[level];
+        if ((award->outdated >> level & 1) == 0)
+            continue;
+        require(newer->rule_count <= TAKT_RULES_MAX);
+        require(newer->rule_count >= 1 || newer->concurrency >= 1);
+        require(takt_numbers_capacity(newer, TAKT_UNIT_TOKENS, NULL) >= 1);
     }
 }
 

@@ -954,6 +954,69 @@ IN_MEMORY(the_numbers_of_the_agents_policy_count_if_they_are_newer)
     end(MEMORY);
 }
 
+/* ---- the agent has newer numbers of an inner limit --------------------------------------------
+ */
+
+#define OUTER "  - {name: outer, rules: [{rate: 1000000/s, burst: 1000}]}\n"
+
+static void begin_with_newer(int kind, const char *newer)
+{
+    takt_error error;
+
+    begin_with(kind,
+               "limits:\n"
+               "  - {name: inner, rules: [{rate: 1000000/s, burst: 1000}], within: outer}\n" OUTER);
+    agent_policy = parse(newer);
+    cr_assert_eq(takt_reload(agent.client, agent_policy, &error), 0, "%s", error.text);
+}
+
+/* A job that holds a permit is not one of those that the other programs may start. */
+EACH_STORE(programs_with_older_numbers_hold_permits_of_an_inner_limit)
+{
+    begin_with_newer(*kind,
+                     "revision: 2\nlimits:\n"
+                     "  - {name: inner, concurrency: 2, lease: 1day, within: outer}\n" OUTER);
+    ask(0, "inner", "k", &slow[0]);
+    ask(0, "inner", "k", &slow[1]);
+    run_until(2);
+    cr_expect_gt(slow[0].permit.fence, 0);
+    ask(0, "inner", "k", &slow[2]);
+    ask(1, "inner", "k", &fast[0]);
+    look_around();
+    cr_expect_eq(callbacks, 2, "there are two");
+    (void)left_of("inner", "k");
+    cr_expect_eq(told.held, 2);
+    cr_expect(takt_is_held(&slow[0].permit) && takt_is_held(&slow[1].permit));
+    takt_release(&slow[0].permit);
+    run_until(3);
+    takt_release(&slow[1].permit);
+    run_until(4);
+    takt_release(&slow[2].permit);
+    takt_release(&fast[0].permit);
+    do
+        (void)left_of("inner", "k");
+    while (told.held > 0);
+    end(*kind);
+}
+
+EACH_STORE(programs_with_older_numbers_refuse_a_cost_that_an_inner_limit_never_gives)
+{
+    takt_request request = TAKT_REQUEST("inner");
+
+    begin_with_newer(*kind,
+                     "revision: 2\nlimits:\n"
+                     "  - {name: inner, rules: [{rate: 1/day, burst: 5}], within: outer}\n" OUTER);
+    request.key = "k";
+    request.cost = 6;
+    for (int i = 0; i < 2; i++) {
+        slow[i].permit.data = &slow[i];
+        cr_assert_eq(takt_acquire(clients[0], &slow[i].permit, &request, note), 0);
+        run_until(i + 1);
+        cr_expect_eq(slow[i].status, TAKT_E_COST);
+    }
+    end(*kind);
+}
+
 /* ---- a cluster with a plain namespace ---------------------------------------------------------
  */
 

@@ -335,7 +335,7 @@ Test(loss, newer_numbers_keep_our_own_mode)
     award.in_line = 1U << 5;
     award.claim_again_at_us = NOW;
     award.outdated = true;
-    award.newer = limit_of(20, SECOND, 1);
+    award.newer[0] = limit_of(20, SECOND, 1);
     answer(&r, 0, &award);
     pass(&r, 0);
     fail(0, TAKT_E_STORE);

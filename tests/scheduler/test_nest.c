@@ -517,3 +517,42 @@ Test(nest, who_can_never_start_inside_fails)
     run(0);
     cr_expect_eq(permits[0][0].status, TAKT_E_COST);
 }
+
+/* ---- newer numbers of an inner limit --------------------------------------------------------- */
+
+/* The award to the claim under way tells these numbers of the domain. */
+static void tell_domain(takt_numbers newer, int64_t revision)
+{
+    takt_award award = award_of(0, 0, 0, 0, 1);
+
+    award.outdated = 2;
+    award.newer[1] = newer;
+    award.newer[1].revision = revision;
+    answer_to(0, &award, 0);
+}
+
+Test(nest, newer_numbers_of_an_inner_limit_are_used_until_the_policy_has_caught_up)
+{
+    takt_numbers newer = domain.numbers;
+    takt_inner *inner;
+
+    next_server = server;
+    next_domain = domain;
+    next_domain.within = &next_server;
+    next_domain.numbers.revision = 1;
+    add("a", 1);
+    inner = &queues[0]->nest->inner[0];
+    run(0);
+    cr_expect_not(takt_queue_has_permits(queues[0]));
+    newer.concurrency = 2;
+    newer.lease_us = SECOND;
+    tell_domain(newer, 2);
+    cr_expect_eq(takt_inner_stated(inner)->revision, 2);
+    cr_expect(takt_queue_has_permits(queues[0]));
+    cr_expect_eq(takt_queue_lease(queues[0]), SECOND);
+    takt_renew_policy(&s, find, weigh, NULL);
+    cr_expect_eq(inner->numbers->revision, 2);
+    next_domain.numbers.revision = 2;
+    takt_renew_policy(&s, find, weigh, NULL);
+    cr_expect_eq(inner->numbers, &next_domain.numbers);
+}

@@ -521,8 +521,8 @@ Test(scheduler_permits, a_limit_that_has_no_permits_any_more)
     award = award_permits(LEASE / 3, 1, 0);
     award.holding = award.reuses = award.fence = 0;
     award.outdated = true;
-    award.newer = limit_of(10, SECOND, 1);
-    award.newer.revision = 1;
+    award.newer[0] = limit_of(10, SECOND, 1);
+    award.newer[0].revision = 1;
     answer(&r, LEASE / 3, &award);
     pass(&r, LEASE / 3);
     cr_assert_eq(r.claims, 0);
@@ -544,8 +544,8 @@ Test(scheduler_permits, where_there_are_no_permits_any_more_none_is_lost)
     award = award_permits(LEASE / 3, 1, 0);
     award.holding = award.reuses = award.fence = 0;
     award.outdated = true;
-    award.newer = limit_of(10, SECOND, 1);
-    award.newer.revision = 1;
+    award.newer[0] = limit_of(10, SECOND, 1);
+    award.newer[0].revision = 1;
     answer(&r, LEASE / 3, &award);
     pass(&r, LEASE / 3);
     cr_assert(takt_permits_are_held(nth('a'), NOW + 2 * LEASE));

@@ -73,8 +73,8 @@ Test(renew, what_was_learned_holds_where_it_is_newer)
     takt_award award = award_of(MS, 0, 0, 0, 1);
 
     award.outdated = true;
-    award.newer = limit_of(5, SECOND, 1);
-    award.newer.revision = 4;
+    award.newer[0] = limit_of(5, SECOND, 1);
+    award.newer[0].revision = 4;
     takt_claims_nudge(&r.s, r.queue);
     pass(&r, 1);
     answer(&r, MS, &award);

@@ -398,8 +398,8 @@ Test(scheduler_trouble, newer_numbers_are_learned_from_an_award)
     award.in_line = 1U << 5;
     award.claim_again_at_us = NOW + 10 * MS;
     award.outdated = true;
-    award.newer = limit_of(20, SECOND, 1);
-    award.newer.lookahead_us = 77 * MS;
+    award.newer[0] = limit_of(20, SECOND, 1);
+    award.newer[0].lookahead_us = 77 * MS;
     answer(&r, 0, &award);
     cr_assert_str_eq(pass(&r, 0), "a");
     cr_assert_eq(r.queue->numbers->lookahead_us, 77 * MS);
@@ -419,8 +419,8 @@ Test(scheduler_trouble, costs_that_newer_numbers_make_impossible_are_refused)
     award.in_line = 1U << 5;
     award.claim_again_at_us = NOW + 10 * MS;
     award.outdated = true;
-    award.newer = limit_of(10, SECOND, 3);
-    award.newer.revision = 1;
+    award.newer[0] = limit_of(10, SECOND, 3);
+    award.newer[0].revision = 1;
     answer(&r, 0, &award);
     cr_assert_str_eq(pass(&r, 0), "c-4a-4");
     acquire(&r, 5, 3, ALWAYS);
@@ -437,7 +437,7 @@ Test(scheduler_trouble, costs_that_other_numbers_make_impossible_are_claimed_aga
     pass(&r, 0);
     takt_award award = award_of(0, 0, 0, 0, 1);
     award.outdated = true;
-    award.newer = limit_of(10, SECOND, 3);
+    award.newer[0] = limit_of(10, SECOND, 3);
     answer(&r, 0, &award);
     cr_assert_str_eq(pass(&r, 0), "a-4");
     acquire(&r, 5, 9, ALWAYS);
@@ -577,7 +577,8 @@ Test(scheduler_trouble, what_is_told_of_others_ahead_does_not_concern_the_more_u
     cr_assert_eq(r.claims, 1);
 }
 
-/* The announced slot is for the place that stays in line, not for a more urgent one that is full. */
+/* The announced slot is for the place that stays in line, not for a more urgent one that is full.
+ */
 Test(scheduler_trouble, what_is_told_of_a_place_does_not_concern_the_more_urgent)
 {
     takt_award award = award_of(0, 0, 0, 0, 1);

@@ -39,16 +39,38 @@ void takt_agent_desk_renew(takt_agent_desk *desk, int connection)
     desk->leased_until_us = desk->heard_us = 0;
     desk->want_count = desk->slot_count = desk->leaving.count = desk->failed = 0;
     desk->weight = 0;
-    desk->outdated = desk->unsure = false;
+    desk->newer.levels = 0;
+    desk->unsure = false;
 }
 
-int64_t takt_agent_desk_lease(const takt_store_call *call)
+static const takt_numbers *numbers_of(const takt_store_call *call, int level)
 {
-    int64_t lease_us = call->numbers->concurrency > 0 ? call->numbers->lease_us : TAKT_NEVER;
+    return level > 0 ? call->inner[level - 1].numbers : call->numbers;
+}
 
-    for (int i = 0; i < call->inner_count; i++)
-        if (call->inner[i].numbers->concurrency > 0)
-            lease_us = takt_min(lease_us, call->inner[i].numbers->lease_us);
+/* The numbers in force of a level if they are others than the call's; NULL: they are not, or are
+ * older. */
+static const takt_numbers *newer_of(const takt_agent_desk *desk, const takt_store_call *call,
+                                    int level)
+{
+    const takt_numbers *newer = &desk->newer.of[level], *stated = numbers_of(call, level);
+
+    return desk->newer.levels >> level & 1 && newer->revision >= stated->revision &&
+                   !takt_numbers_same(newer, stated)
+               ? newer
+               : NULL;
+}
+
+int64_t takt_agent_desk_lease(const takt_agent_desk *desk, const takt_store_call *call)
+{
+    int64_t lease_us = TAKT_NEVER;
+
+    for (int level = 0; level <= call->inner_count; level++) {
+        const takt_numbers *numbers = desk != NULL ? newer_of(desk, call, level) : NULL;
+        numbers = numbers != NULL ? numbers : numbers_of(call, level);
+        if (numbers->concurrency > 0)
+            lease_us = takt_min(lease_us, numbers->lease_us);
+    }
     return lease_us;
 }
 
@@ -147,7 +169,7 @@ bool takt_agent_desk_state(takt_agent_desk *desk, const takt_store_call *call, i
     takt_relay_class classes[TAKT_RELAY_CLASSES_MAX];
     int count = count_wants(desk, claim, classes);
     int64_t holding = (desk->lost ? 0 : claim->holding) + desk->slot_count;
-    int64_t weight = weight_of(desk, claim), lease_us = takt_agent_desk_lease(call);
+    int64_t weight = weight_of(desk, claim), lease_us = takt_agent_desk_lease(desk, call);
     takt_inside inside = inside_of(claim);
     bool news;
 
@@ -214,7 +236,7 @@ void takt_agent_desk_award(takt_agent_desk *desk, takt_store_call *call, int64_t
                            int64_t store_us)
 {
     takt_award *award = call->award;
-    int64_t lease_us = takt_agent_desk_lease(call), waiting = 0;
+    int64_t lease_us = takt_agent_desk_lease(desk, call), waiting = 0;
     int given = give(desk, award);
 
     award->now_us = store_us;
@@ -242,9 +264,14 @@ void takt_agent_desk_award(takt_agent_desk *desk, takt_store_call *call, int64_t
     award->news = award->taken = award->parked = award->uncontended = award->stale = false;
     award->unlisted = award->prompt = false;
     award->crowded = bounds_inside(call); /* for all that is known here */
-    award->outdated = desk->outdated && desk->newer.revision >= call->numbers->revision;
-    if (award->outdated)
-        award->newer = desk->newer;
+    award->outdated = 0;
+    for (int level = 0; level <= call->inner_count; level++) {
+        const takt_numbers *newer = newer_of(desk, call, level);
+        if (newer == NULL)
+            continue;
+        award->outdated |= 1U << level;
+        award->newer[level] = *newer;
+    }
     desk->lost = false;
     call->status = 0;
 }

@@ -38,9 +38,8 @@ typedef struct takt_agent_desk {
     int64_t store_offset_us; /* local clock - that of the ledger's server; 0: not heard */
     bool lost;               /* the permits held are lost */
     bool unsure;             /* it has refused waiters: the others are stated anew */
-    bool outdated;           /* `newer` are in force */
-    takt_numbers newer;
-    int failed; /* why the waiters were sent away; 0: they were not */
+    takt_relay_newer newer;  /* in force */
+    int failed;              /* why the waiters were sent away; 0: they were not */
 
     char key[]; /* of the entry */
 } takt_agent_desk;
@@ -65,8 +64,9 @@ bool takt_agent_desk_state(takt_agent_desk *desk, const takt_store_call *call, i
 /* A slot has arrived.  False: more than asked for. */
 bool takt_agent_desk_arrived(takt_agent_desk *desk, const takt_relay_slot *slot);
 
-/* The shortest lease of a call's permits, as takt_queue_lease; TAKT_NEVER: no level has any. */
-int64_t takt_agent_desk_lease(const takt_store_call *call);
+/* The shortest lease of a call's permits by the numbers in force, as takt_queue_lease; TAKT_NEVER:
+ * no level has any.  desk NULL: none has said other numbers. */
+int64_t takt_agent_desk_lease(const takt_agent_desk *desk, const takt_store_call *call);
 
 /* Answers a claim with the slots that have arrived, at that instant of the store's clock. */
 void takt_agent_desk_award(takt_agent_desk *desk, takt_store_call *call, int64_t now_us,

@@ -157,9 +157,7 @@ static bool hear_report(takt_agent_store *store, const message *said)
     hear_clock(&desk->store_offset_us, store_us);
     desk->leased_until_us = leased_us > 0 ? leased_us + store->clock.offset_us : 0;
     desk->heard_us = agent_us + store->clock.offset_us;
-    desk->outdated =
-        said->words[4]->size > 0 &&
-        takt_relay_read_numbers(&desk->newer, said->words[4]->text, said->words[4]->size);
+    takt_relay_read_newer(&desk->newer, said->words[4]->text, said->words[4]->size);
     go_on(store, desk, seq);
     return true;
 }
@@ -208,7 +206,7 @@ static void fill_award(takt_agent_store *store, takt_store_call *call, int64_t f
 {
     takt_award *award = call->award;
     takt_agent_desk *desk = takt_agent_store_desk_of(store, call);
-    int64_t lease_us = takt_agent_desk_lease(call);
+    int64_t lease_us = takt_agent_desk_lease(desk, call);
     takt_more more;
 
     memset(award, 0, offsetof(takt_award, runs));

@@ -227,6 +227,33 @@ bool takt_relay_read_numbers(takt_numbers *numbers, const char *text, size_t siz
     return true;
 }
 
+size_t takt_relay_write_newer(const takt_relay_newer *newer, char *text)
+{
+    size_t size = 0;
+
+    for (int level = 0; newer->levels >> level != 0; level++) {
+        if (level > 0)
+            text[size++] = '\n';
+        if (newer->levels >> level & 1)
+            size += takt_relay_write_numbers(&newer->of[level], text + size);
+    }
+    return size;
+}
+
+void takt_relay_read_newer(takt_relay_newer *newer, const char *text, size_t size)
+{
+    const char *at = text, *end = text + size;
+
+    newer->levels = 0;
+    for (int level = 0; at < end && level < TAKT_LEVELS_MAX; level++) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        stop = stop != NULL ? stop : end;
+        if (stop > at && takt_relay_read_numbers(&newer->of[level], at, (size_t)(stop - at)))
+            newer->levels |= 1U << level;
+        at = stop + 1;
+    }
+}
+
 /* ---- standings ----------------------------------------------------------------------- */
 
 static int unit_of(const char *name)

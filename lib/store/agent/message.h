@@ -43,7 +43,9 @@
  *                                         after the other: 2/1o are two by refuse, then one by
  *                                         drop-oldest (o; drop-lowest: u); the index of the last
  *                                         slot or refusal; NUMBERS: those in force if they are
- *                                         others, else empty
+ *                                         others, else empty; of nested work those of each level,
+ *                                         the outermost first, with a line feed before each inner
+ *                                         one, up to the last level that has others
  *     fail LIMIT KEY "CODE" TEXT          the waiters have left, for that reason
  *     answer NUMBER "STATUS FENCE LEASE ..." REASON TEXT
  *                                         and the standing, and which level of a nested try it is
@@ -58,10 +60,11 @@
 #include "base/text.h"
 #include "core/ledger.h"
 
-#define TAKT_RELAY_VERSION     4
+#define TAKT_RELAY_VERSION     5
 #define TAKT_RELAY_TEXT_SIZE   8192 /* of any message's numbers, and of a limit's */
-#define TAKT_RELAY_SLOTS_MAX   64   /* in one report */
-#define TAKT_RELAY_CLASSES_MAX 64   /* costs and priorities in one statement */
+#define TAKT_RELAY_NEWER_SIZE  (TAKT_LEVELS_MAX * TAKT_RELAY_TEXT_SIZE)
+#define TAKT_RELAY_SLOTS_MAX   64 /* in one report */
+#define TAKT_RELAY_CLASSES_MAX 64 /* costs and priorities in one statement */
 #define TAKT_RELAY_INNER_MAX   (1 + TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX)
 #define TAKT_RELAY_UNITS_MAX   (1 + TAKT_INNER_MAX * TAKT_AMOUNTS_MAX)
 #define TAKT_RELAY_KEY_MAX                                                                         \
@@ -143,6 +146,18 @@ size_t takt_relay_write_numbers(const takt_numbers *numbers, char *text);
 
 /* Reads them back: false if they cannot be read. */
 bool takt_relay_read_numbers(takt_numbers *numbers, const char *text, size_t size);
+
+/* The numbers in force of each level that has others than a program, by level as in takt_award. */
+typedef struct takt_relay_newer {
+    unsigned levels; /* bit i: level i has them */
+    takt_numbers of[TAKT_LEVELS_MAX];
+} takt_relay_newer;
+
+/* As a text, in TAKT_RELAY_NEWER_SIZE bytes; returns its length. */
+size_t takt_relay_write_newer(const takt_relay_newer *newer, char *text);
+
+/* Reads them back.  Those of a level that cannot be read are left out. */
+void takt_relay_read_newer(takt_relay_newer *newer, const char *text, size_t size);
 
 /* A standing without its reason. */
 void takt_relay_write_standing(takt_writer *writer, const takt_standing *standing);

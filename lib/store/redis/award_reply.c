@@ -103,23 +103,37 @@ static void read_run(struct cursor *cursor, takt_run *run, int64_t *left)
     *left -= run->count;
 }
 
-/* Reads the valid numbers, if they are newer than the caller's. */
-static void read_newer(struct cursor *cursor, const takt_store_call *call, takt_award *award)
+/* Reads the text of one level's ledger: its numbers are newer than the caller's. */
+static bool read_newer_of(const takt_store_call *call, int level, const char *text, size_t size)
 {
-    const takt_reply *text = read_text(cursor);
+    takt_award *award = call->award;
     takt_pages nowhere;
     takt_ledger ledger = {.pages = &nowhere}; /* no room for places: the text has none */
 
     takt_no_pages_init(&nowhere);
-    if (cursor->bad)
-        return;
-    if (!award->outdated) {
-        cursor->bad = text->size != 0;
-        return;
+    award->outdated |= 1U << level;
+    return takt_ledger_decode(&ledger, level > 0 ? call->inner[level - 1].numbers : call->numbers,
+                              &award->newer[level], award->now_us, text, size) >= 0 &&
+           ledger.numbers == &award->newer[level];
+}
+
+/* Reads the valid numbers of each level where they are newer than the caller's: its ledger's text.
+ * A line feed ends that of each level before the last one that has any. */
+static void read_newer(struct cursor *cursor, const takt_store_call *call, bool outdated)
+{
+    const takt_reply *text = read_text(cursor);
+    const char *at = text->text, *end = text->text + text->size;
+
+    call->award->outdated = 0;
+    cursor->bad |= outdated != (text->size > 0);
+    for (int level = 0; at < end && !cursor->bad; level++) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        stop = stop ? stop : end;
+        cursor->bad = level > call->inner_count ||
+                      (stop > at && !read_newer_of(call, level, at, (size_t)(stop - at))) ||
+                      (stop < end && stop + 1 == end);
+        at = stop + 1;
     }
-    cursor->bad = takt_ledger_decode(&ledger, call->numbers, &award->newer, award->now_us,
-                                     text->text, text->size) < 0 ||
-                  ledger.numbers != &award->newer;
 }
 
 /* Reads what the worker holds, and the fencing numbers. */
@@ -164,7 +178,6 @@ static void read_award(struct cursor *cursor, takt_store_call *call, int64_t fla
     int64_t left = waiters(call->claim);
 
     award->stale = flags & TAKT_FLAG_STALE;
-    award->outdated = flags & TAKT_FLAG_OUTDATED;
     award->news = flags & TAKT_FLAG_NEWS;
     award->taken = flags & TAKT_FLAG_TAKEN;
     award->parked = flags & TAKT_FLAG_PARKED;
@@ -181,7 +194,7 @@ static void read_award(struct cursor *cursor, takt_store_call *call, int64_t fla
     read_refused(cursor, call, left);
     award->in_line = (unsigned)read_int(cursor, 0, (1 << TAKT_PRIORITIES) - 1);
     award->least_urgent = (int)read_int(cursor, -1, TAKT_PRIORITY_MAX);
-    read_newer(cursor, call, award);
+    read_newer(cursor, call, flags & TAKT_FLAG_OUTDATED);
     read_holding(cursor, award, flags & TAKT_FLAG_PERMITS);
     award->run_count = cursor->left / TAKT_AWARD_RUN;
     if (cursor->bad || cursor->left % TAKT_AWARD_RUN != 0 || award->run_count > TAKT_RUNS_MAX) {
@@ -201,8 +214,9 @@ static bool give_one(takt_store_call *call, int64_t now_us, int64_t next_slot_us
     const takt_claim *claim = call->claim;
     takt_award *award = call->award;
 
-    award->stale = award->outdated = award->news = award->taken = award->parked = false;
+    award->stale = award->news = award->taken = award->parked = false;
     award->crowded = award->unlisted = award->prompt = false;
+    award->outdated = 0;
     award->uncontended = true;
     award->now_us = now_us;
     award->next_slot_at_us = next_slot_us;

@@ -8,7 +8,7 @@
 /* The first number of a reply is a sum of these. */
 #define TAKT_FLAG_DAMAGED  1     /* the ledger was unreadable: it is fresh now */
 #define TAKT_FLAG_STALE    2     /* a younger statement of the worker came before */
-#define TAKT_FLAG_OUTDATED 4     /* the ledger's numbers are newer than the caller's */
+#define TAKT_FLAG_OUTDATED 4     /* a ledger's numbers are newer than the caller's */
 #define TAKT_FLAG_TAKEN    8     /* a try has taken its cost, or a claim's ledger its offer */
 #define TAKT_FLAG_ZONE     16    /* nothing was done: the caller must add a timezone */
 #define TAKT_FLAG_PERMITS  32    /* the reply has the permits */

@@ -601,8 +601,11 @@ static bool same_reply(const agree_outcome *ran, const redisReply *reply)
     if (call.op != TAKT_OP_CLAIM &&
         strcmp(call.standing.reason, ran->step.call.standing.reason) != 0)
         return false;
-    return call.op != TAKT_OP_CLAIM || !award.outdated ||
-           same_newer(&ran->step.award.newer, &award.newer);
+    for (int level = 0; call.op == TAKT_OP_CLAIM && level < TAKT_LEVELS_MAX; level++)
+        if (award.outdated >> level & 1 &&
+            !same_newer(&ran->step.award.newer[level], &award.newer[level]))
+            return false;
+    return true;
 }
 
 /* The workers that are to be woken, as they are named on the channel. */

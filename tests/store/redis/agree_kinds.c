@@ -204,9 +204,9 @@ static void count_contests(const agree_outcome *ran)
 
     count("rules that others of their revision contest", is && !was);
     count("contested rules that are stated",
-          was && is && !ran->step.award.outdated && ran->step.call.op == TAKT_OP_CLAIM);
+          was && is && !(ran->step.award.outdated & 1) && ran->step.call.op == TAKT_OP_CLAIM);
     count("contested rules that hold on",
-          was && is && ran->step.award.outdated && ran->step.call.op == TAKT_OP_CLAIM);
+          was && is && ran->step.award.outdated & 1 && ran->step.call.op == TAKT_OP_CLAIM);
     count("contests that are over", was && !is && ran->after[0] && !ran->damaged);
 }
 
@@ -228,7 +228,7 @@ static void count_brakes(const agree_outcome *ran)
     count("rates that come back", fine && braked && !penalizes && after > before && after < 100);
     count("brakes that come off", fine && braked && after == 100 && ran->after[0]);
     count("brakes of newer numbers than the caller's",
-          fine && braked && ran->step.call.op == TAKT_OP_CLAIM && ran->step.award.outdated);
+          fine && braked && ran->step.call.op == TAKT_OP_CLAIM && ran->step.award.outdated & 1);
     count("resets of braked ledgers", braked && ran->step.call.op == TAKT_OP_RESET);
     count("adapt that newer numbers tell", has(ran->after, ";a"));
     count("reasons", has(ran->after, ",429"));
@@ -273,7 +273,7 @@ static void count_watches(const agree_outcome *ran)
     count("watched ledgers with a line", on && has(ran->before, ";w"));
     count("watched ledgers that are braked", on && has(ran->before, ";k"));
     count("watched ledgers with newer numbers than the caller's",
-          on && op == TAKT_OP_CLAIM && ran->step.award.outdated);
+          on && op == TAKT_OP_CLAIM && ran->step.award.outdated & 1);
     count("watched ledgers that cannot be read", before && ran->damaged);
 }
 
@@ -495,8 +495,8 @@ static void count_holders(const agree_outcome *ran)
     count("the clock goes back, with holders", held && ran->later_us < -FAR_US);
     count("permits that newer numbers have, and the caller's have not", ran->wish);
     count("permits that the caller's have, and newer numbers have not",
-          !ran->damaged && limit->numbers.concurrency > 0 && ran->step.award.outdated &&
-              ran->step.award.newer.concurrency == 0);
+          !ran->damaged && limit->numbers.concurrency > 0 && ran->step.award.outdated & 1 &&
+              ran->step.award.newer[0].concurrency == 0);
     count("places that lack a permit", has(before, "p;w"));
 }
 
@@ -963,8 +963,8 @@ static void count_overflow(const agree_outcome *ran)
     uint64_t claimer = ran->step.claim.worker;
     bool live = !ran->damaged && !award->stale && !has_silent(ran->before, ran->step.now_us);
     bool drops = live && others_waiting(ran->before, claimer) > others_waiting(ran->after, claimer);
-    bool oldest = limit->numbers.when_full == TAKT_WHEN_FULL_DROP_OLDEST && !award->outdated;
-    bool lowest = limit->numbers.when_full == TAKT_WHEN_FULL_DROP_LOWEST && !award->outdated;
+    bool oldest = limit->numbers.when_full == TAKT_WHEN_FULL_DROP_OLDEST && !(award->outdated & 1);
+    bool lowest = limit->numbers.when_full == TAKT_WHEN_FULL_DROP_LOWEST && !(award->outdated & 1);
 
     count("oldest waiters of others dropped", drops && oldest);
     count("less urgent waiters of others dropped", drops && lowest);
@@ -975,7 +975,7 @@ static void count_overflow(const agree_outcome *ran)
     count("waiters of as many workers dropped as can be",
           drops && award->wake_count == TAKT_WAKES_MAX);
     count("newer numbers that drop",
-          award->outdated && award->newer.when_full != TAKT_WHEN_FULL_REFUSE);
+          award->outdated & 1 && award->newer[0].when_full != TAKT_WHEN_FULL_REFUSE);
 }
 
 static void count_claim(const agree_outcome *ran)
@@ -1006,7 +1006,13 @@ static void count_claim(const agree_outcome *ran)
     count("offers taken", award->taken);
     count("claims while there are offers", strstr(ran->before, ";e") != NULL);
     count("claims that are stale", award->stale);
-    count("claims that tell newer numbers", award->outdated);
+    count("claims that tell newer numbers", award->outdated & 1);
+    count("claims that tell newer numbers of an inner limit", award->outdated > 1);
+    count("claims that tell newer permits of an inner limit",
+          (award->outdated & 2 && award->newer[1].concurrency > 0 &&
+           ran->step.call.inner[0].numbers->concurrency == 0));
+    count("claims that tell newer numbers of several limits",
+          (award->outdated & (award->outdated - 1)) != 0);
     count("claims for quick.lua", is_quick(ran));
     count("quick claims of several rules", is_quick_with_rules(ran));
     count("claims for quick_line.lua", is_quick_in_line(ran));

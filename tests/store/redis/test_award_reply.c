@@ -12,6 +12,7 @@
 /* A call, and what came of a reply to it. */
 struct answer {
     takt_limit limit;
+    takt_store_inner inner[TAKT_INNER_MAX];
     struct rig_call call;
     bool read, damaged;
 };
@@ -33,6 +34,9 @@ static void answer_with(struct answer *answer, takt_op op, int waiters, const ch
     answer->call.claim.want_count = 1;
     answer->call.claim.wants[0] = (takt_want){waiters, TAKT_NEVER, 1, 5, {{0}}};
     answer->call.call.tenants = tenants_to;
+    for (int i = 0; i < TAKT_INNER_MAX; i++)
+        answer->inner[i].numbers = &answer->limit.numbers;
+    answer->call.call.inner = answer->inner;
     answer->call.call.inner_count = inner_count;
     answer->damaged = false;
     cr_assert_eq(takt_resp_feed(resp, bytes, strlen(bytes), &why), 0, "%s: %s", why, bytes);
@@ -254,10 +258,52 @@ Test(award_reply, newer_numbers)
     answer(&got, TAKT_OP_CLAIM, fields, 11);
     cr_assert(got.read);
     cr_expect(got.call.award.outdated);
-    cr_expect_eq(got.call.award.newer.revision, 9);
-    cr_expect_eq(got.call.award.newer.lookahead_us, 300000);
-    cr_expect_eq(got.call.award.newer.max_waiting, 50);
-    cr_expect_eq(got.call.award.newer.rules[0].span_us, 20000);
+    cr_expect_eq(got.call.award.newer[0].revision, 9);
+    cr_expect_eq(got.call.award.newer[0].lookahead_us, 300000);
+    cr_expect_eq(got.call.award.newer[0].max_waiting, 50);
+    cr_expect_eq(got.call.award.newer[0].rules[0].span_us, 20000);
+}
+
+/* With inner limits the texts of all levels stand behind each other, the outermost one first. */
+Test(award_reply, newer_numbers_of_inner_limits)
+{
+#define NEWER(revision) "g1/20000*5 1763692800123456;r" revision ",300000,50"
+    static const struct {
+        const char *text;
+        unsigned outdated; /* 0: refused */
+        int64_t revisions[3];
+    } rows[] = {
+        {NEWER("9"), 1, {9}},
+        {"\n" NEWER("8"), 2, {0, 8}},
+        {NEWER("9") "\n" NEWER("8"), 3, {9, 8}},
+        {"\n\n" NEWER("7"), 4, {0, 0, 7}},
+        {NEWER("9") "\n\n" NEWER("7"), 5, {9, 0, 7}},
+        {"\n\n\n" NEWER("7"), 0, {0}}, /* there are three levels */
+        {NEWER("9") "\n", 0, {0}},
+        {"\n", 0, {0}},
+        {"\nx", 0, {0}},
+        {"", 0, {0}},
+    };
+
+    inner_count = 2;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *fields[AWARD_SIZE];
+        char text[256];
+        struct answer got;
+        snprintf(text, sizeof text, "$%zu\r\n%s\r\n", strlen(rows[i].text), rows[i].text);
+        memcpy(fields, award, sizeof fields);
+        fields[0] = "4";
+        fields[10] = text;
+        answer(&got, TAKT_OP_CLAIM, fields, 11);
+        cr_expect_eq(got.read, rows[i].outdated > 0, "%zu", i);
+        if (!got.read)
+            continue;
+        cr_expect_eq(got.call.award.outdated, rows[i].outdated, "%zu", i);
+        for (int level = 0; level < 3; level++)
+            if (rows[i].outdated >> level & 1)
+                cr_expect_eq(got.call.award.newer[level].revision, rows[i].revisions[level]);
+    }
+    inner_count = 0;
 }
 
 /* Where a want has amounts of further units, its slots have its text instead of the cost. */
@@ -312,9 +358,9 @@ Test(award_reply, numbers_of_the_same_revision)
     answer(&got, TAKT_OP_CLAIM, fields, 11);
     cr_assert(got.read);
     cr_expect(got.call.award.outdated);
-    cr_expect_eq(got.call.award.newer.revision, 0);
-    cr_expect_eq(got.call.award.newer.rules[0].span_us, 20000);
-    cr_expect_eq(got.call.award.newer.lookahead_us, got.limit.numbers.lookahead_us);
+    cr_expect_eq(got.call.award.newer[0].revision, 0);
+    cr_expect_eq(got.call.award.newer[0].rules[0].span_us, 20000);
+    cr_expect_eq(got.call.award.newer[0].lookahead_us, got.limit.numbers.lookahead_us);
 }
 
 Test(award_reply, standings)

@@ -14,7 +14,7 @@
 --       each the amounts of further units, priority
 -- with KEYS 1 alone also the short form: the arguments and reply of quick.lua
 -- reply flags, now, claim_again_at, next_slot_at, blocked_until, waiting, workers, refused, in_line, least_urgent,
---       the newer ledger's text or '', with permits: holding, fence, reuses; then for each run first us, parts,
+--       the newer ledger's text or '' (with those of inner limits: inner.tell_newer), with permits: holding, fence, reuses; then for each run first us, parts,
 --       step us, parts, whole, count, cost (with further amounts: the text of the want)
 -- needs: quick quick_line quick_permits levels inner_line overflow offers worth
 
@@ -841,9 +841,7 @@ return run(function()
     if claim.inner and (held or claim.inner.bounded) then
         claim.inner.wake()
     end
-    if ledger.others then
-        reply[11] = text.encode():gsub('#%d+,%d+,%d+', '') -- without the pages of logs, which stay in this store
-    end
+    reply[11] = tell_newer() .. (claim.inner and claim.inner.tell_newer() or '')
     local blocked, damaged, next_of = ledger.blocked, ledger.damaged, limit.earliest
     if claim.inner then
         blocked, damaged = claim.inner.blocked_until(), claim.inner.is_damaged()

@@ -205,6 +205,20 @@ if inner_keys then
             return at
         end,
 
+        -- The newer numbers of the inner levels, up to the last one that has any, each behind a line feed.
+        tell_newer = function()
+            local told, gap = '', ''
+            for _, level in ipairs(inner.levels) do
+                gap = gap .. '\n'
+                if level.ledger.others then
+                    inner.enter(level)
+                    told, gap = told .. gap .. tell_newer(), ''
+                    inner.enter(inner.outermost)
+                end
+            end
+            return told
+        end,
+
         is_damaged = function()
             local damaged = ledger.damaged
             for _, level in ipairs(inner.levels) do

@@ -274,6 +274,12 @@ text = {
     end,
 }
 
+-- The text of a ledger whose numbers are newer than the caller's, without the pages of logs, which stay in this store;
+-- of another one ''.
+local function tell_newer()
+    return ledger.others and text.encode():gsub('#%d+,%d+,%d+', '') or ''
+end
+
 -- Reads the caller's policy. False: the arguments are malformed.
 local function read_arguments()
     local rules, heads, span, revision, lookahead, bounds, zones_told = {}, unpack(ARGV, 1, 6)
