@@ -14,7 +14,8 @@
 --       each the amounts of further units, priority
 -- with KEYS 1 alone also the short form: the arguments and reply of quick.lua
 -- reply flags, now, claim_again_at, next_slot_at, blocked_until, waiting, workers, refused, in_line, least_urgent,
---       the newer ledger's text or '' (with those of inner limits: inner.tell_newer), with permits: holding, fence, reuses; then for each run first us, parts,
+--       the newer ledger's text or '' (with those of inner limits: inner.tell_newer), with permits: holding, fence,
+--       reuses; then for each run first us, parts,
 --       step us, parts, whole, count, cost (with further amounts: the text of the want)
 -- needs: quick quick_line quick_permits levels inner_line overflow offers worth
 
