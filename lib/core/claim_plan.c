@@ -139,7 +139,7 @@ bool takt_claim_is_full(const takt_ledger *ledger, uint64_t worker)
             TAKT_EACH_UNIT(unit, takt_view_units(ledger))
     wanted.of[unit] += takt_line_wanted(&ledger->line[at], unit);
     TAKT_EACH_UNIT(unit, takt_view_units(ledger))
-    if (wanted.of[unit] > most.of[unit])
+    if (wanted.of[unit] > most.of[unit] && most.of[unit] >= TAKT_FULL_MIN)
         return true;
     return false;
 }

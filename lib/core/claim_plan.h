@@ -12,7 +12,8 @@
 void takt_claim_plan(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                      takt_award *award);
 
-/* Whether others want more than the rules give in the two lookaheads for which they state it. */
+/* Whether others want more than the rules give in the two lookaheads for which they state it, and
+ * that is at least TAKT_FULL_MIN.  Where it is less, a slot is rarer than claims are late. */
 bool takt_claim_is_full(const takt_ledger *ledger, uint64_t worker);
 
 /* With drop-oldest, the places behind the dropped ones move to the front earlier than planned: the

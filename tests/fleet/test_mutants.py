@@ -414,7 +414,7 @@ MUTANTS = [
      'holding->leased_until_us = sent_us + lease_us - lease_us / DRIFT - award->lease_spent_us;',
      'holding->leased_until_us = sent_us + 2 * lease_us;'),
     ('a holder is not heard of', 'scheduler/permits.c',
-     'return queue->claims.sent_at_us + takt_queue_lease(queue) / 3;',
+     'return renew_us;',
      'return TAKT_NEVER;'),
     ('a release is not told', 'scheduler/permits.c',
      'if (queue->holding.unsure || told > used) return now_us;',

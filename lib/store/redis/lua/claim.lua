@@ -649,7 +649,7 @@ claim = {
             for priority = 0, 9 do
                 sum = sum + wanting[priority]
             end
-            return sum > most
+            return sum > most and most >= TAKT_FULL_MIN
         end
         local full = line and exceed(line.all.wanting, through)
         for _, unit in ipairs(line and limit.units or {}) do
