@@ -140,7 +140,9 @@ static void started(takt_permit *permit, int status)
     one->running = true;
     check_permits(one->key);
     check_fence(one);
-    starts[one->key]++;
+    if (!mixed ||
+        one->worker->index % 2 == 0) /* permits that others never return would stop these */
+        starts[one->key]++;
     all_starts++;
     one->ends_at_us = fleet.now_us + one->work_us;
     takt_fleet_at(&fleet, one->ends_at_us, ends, one);
@@ -200,27 +202,39 @@ static void set_limit(int level, const char *name, int64_t rate, int64_t concurr
         abort();
 }
 
+/* A limit without permits has a rule. */
+static void have_no_permits(takt_limit *limit)
+{
+    limit->numbers.concurrency = 0;
+    if (limit->numbers.rule_count > 0)
+        return;
+    limit->numbers.rule_count = 1;
+    limit->numbers.rules[0] =
+        (takt_rule){.algorithm = &takt_gcra, .limit = 200, .period_us = SECOND_US, .burst = 1};
+    if (takt_rule_prepare(&limit->numbers.rules[0], NULL) != 0)
+        abort();
+}
+
 /* The limits are newer ones: of a level that is drawn, the older ones have a rule and no permits.
+ * In half of the fleets the other levels have none either.
  */
 static void mix_policies(uint64_t random)
 {
     int level = first_level + (int)draw(&random, LEVELS - first_level);
+    bool alone = chance(&random, 50);
 
     mixed = true;
+    if (alone)
+        limits[level].numbers.concurrency = takt_max(limits[level].numbers.concurrency, 2);
     for (int i = 0; i < LEVELS; i++) {
+        if (alone && i != level)
+            have_no_permits(&limits[i]);
         older[i] = limits[i];
         older[i].within = i < OUTERMOST ? &older[i + 1] : NULL;
         limits[i].numbers.revision = 1;
         limits[i].numbers.lease_us *= 20; /* who waits for the end of a lease waits too long */
     }
-    older[level].numbers.concurrency = 0;
-    if (older[level].numbers.rule_count > 0)
-        return;
-    older[level].numbers.rule_count = 1;
-    older[level].numbers.rules[0] =
-        (takt_rule){.algorithm = &takt_gcra, .limit = 200, .period_us = SECOND_US, .burst = 1};
-    if (takt_rule_prepare(&older[level].numbers.rules[0], NULL) != 0)
-        abort();
+    have_no_permits(&older[level]);
 }
 
 static void open_fleet(int workers, int64_t delay_us, uint64_t seed)

@@ -1,6 +1,6 @@
 -- inner.lua: the ledgers of the inner limits whose rules a claim's slots, or a try's amounts, keep as well
--- (core/inner.c). The table is made only if the call names such limits. inner_line.lua adds functions to it: those about
--- the lines of these ledgers and about the waiters that leave.
+-- (core/inner.c). The table is made only if the call names such limits. inner_line.lua adds functions to it, about the
+-- lines of these ledgers and about the waiters that leave.
 --
 -- The other pieces work on the ledger that `ledger`, `limit`, `logs`, `brake`, `tenants`, ARGV and KEYS are about. Each
 -- level has its own of these, and of `line`, and enter() puts them in place. Outside this piece they are those of the
