@@ -224,7 +224,8 @@ static void take(takt_ledger *ledger, int64_t from_us, int64_t at_us, takt_amoun
 bool takt_inner_waits(const takt_ledger *ledger, uint64_t worker, int64_t from_us, int64_t due_us,
                       takt_amounts one)
 {
-    return ledger->inner_count > 0 && !takt_gaps_are_kept(ledger) &&
+    return ledger->inner_count > 0 && ledger->numbers->rule_count > 0 &&
+           !takt_gaps_are_kept(ledger) &&
            takt_numbers_earliest(ledger->numbers, &ledger->state, from_us,
                                  takt_amounts_by(ledger->units, one)) < due_us &&
            others_want(ledger, worker);

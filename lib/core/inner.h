@@ -51,8 +51,8 @@ int64_t takt_inner_slot(const takt_ledger *ledger, uint64_t worker, int64_t from
  * its turn in this ledger's line, if that is later.  False: that is nothing. */
 bool takt_inner_cap(const takt_ledger *ledger, int64_t now_us, takt_place *place, int64_t turn_us);
 
-/* Whether a worker leaves a slot to others, which it could take only at due_us: there are no gaps,
- * and the slots before it would be lost (gaps.h). */
+/* Whether a worker leaves a slot to others, which it could take only at due_us: the ledger has
+ * rules and no gaps, and the slots before it would be lost (gaps.h). */
 bool takt_inner_waits(const takt_ledger *ledger, uint64_t worker, int64_t from_us, int64_t due_us,
                       takt_amounts one);
 

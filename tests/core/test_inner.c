@@ -69,6 +69,18 @@ Test(inner, without_gaps_a_domain_has_most_of_its_rate)
     cr_assert_geq(b.slot_count, 50 * 12, "the whole rate is used");
 }
 
+/* It has no slots that could be lost. */
+Test(inner, beside_others_a_limit_of_permits_alone_gives_a_domain_its_rate)
+{
+    set_up((takt_numbers){.lookahead_us = 250 * MS, .concurrency = 1000, .lease_us = MINUTE},
+           limit_of(5, SECOND, 1));
+    add(1, 0, 1000000, 0);
+    add(2, 1, 1000000, 0);
+    run_until(12 * SECOND);
+    cr_assert_eq(count_between(0, SECOND, 11 * SECOND), 50);
+    cr_assert_eq(count_between(1, SECOND, 11 * SECOND), 50);
+}
+
 Test(inner, domains_with_less_than_the_rate_each_have_theirs)
 {
     set_up(limit_of(50, SECOND, 1), limit_of(5, SECOND, 1));

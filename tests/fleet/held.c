@@ -367,7 +367,7 @@ static void any_held(uint64_t seed)
     set_limit(OUTERMOST, "vendor", chance(&random, 70) ? 100 : 0, draw(&random, 12),
               (2 + draw(&random, 4)) * SECOND_US);
     if (limits[OUTERMOST].numbers.concurrency == 0 && limits[OUTERMOST].numbers.rule_count == 0)
-        set_limit(OUTERMOST, "vendor", 100, 0, 0);
+        set_limit(OUTERMOST, "vendor", 100, 0, SECOND_US);
     if ((seed * 2654435761U >> 18 & 3) == 0)
         mix_policies(seed * 2654435761U >> 20);
     open_fleet(workers, delays_us[draw(&random, 4)], seed);

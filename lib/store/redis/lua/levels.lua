@@ -14,10 +14,11 @@ if limit.gaps then
             return wanting > 0
         end,
 
-        -- Whether the worker leaves a slot to others, which it could take only at `due`: there are no gaps, and the
-        -- slots before it would be lost.
+        -- Whether the worker leaves a slot to others, which it could take only at `due`: there are rules and no gaps,
+        -- and the slots before it would be lost.
         is_left = function(from, due, cost, more)
-            return inner and not gaps.rule() and limit.earliest(from, cost, more) < due and levels.others_want()
+            return inner and limit.rules[1] and not gaps.rule() and limit.earliest(from, cost, more) < due
+                and levels.others_want()
         end,
 
         -- Whether a slot that the inner rules put off is put off to a whole interval (core/gaps.h).
