@@ -135,10 +135,11 @@ static int slot_of(int limit, int key)
 }
 
 /* Each slot that has a ledger moves to the next shard; in a short storm those of the limits with
- * few keys. Returns how many. */
+ * few keys. Returns how many.  All nodes know of a move before the next one: where one hears first
+ * of a later epoch of the former owner, it believes the new one no longer. */
 static int reshard(struct fleet *fleet)
 {
-    struct cluster_slots slots;
+    struct cluster_slots slots, known;
     int moved = 0;
 
     settle(fleet);
@@ -149,6 +150,7 @@ static int reshard(struct fleet *fleet)
             if (from < 0) /* moved already */
                 continue;
             cluster_move(&fleet->cluster, slot, from, primary_of(fleet, (from + 1) % SHARDS));
+            cluster_await_agreement(&fleet->cluster, &known);
             slots.nodes[slot] = -1;
             moved++;
         }
