@@ -1,8 +1,8 @@
 /*
- * due.h: what is left to places whose key is due later.
+ * due.h: which slots other places leave to a place whose inner limits give no token yet.
  *
- * A place whose inner limits give the next token at an instant (due_in_us) can use no slot before
- * that.  All the slots after it are left to the place, but no more than it wants.
+ * Its text says when they give the next one (due_in_us).  The place can use no slot before that
+ * instant.  Others leave it all slots from then on, but no more than it wants.
  */
 #ifndef TAKT_CORE_DUE_H
 #define TAKT_CORE_DUE_H

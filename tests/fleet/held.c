@@ -232,7 +232,7 @@ static void mix_policies(uint64_t random)
         older[i] = limits[i];
         older[i].within = i < OUTERMOST ? &older[i + 1] : NULL;
         limits[i].numbers.revision = 1;
-        limits[i].numbers.lease_us *= 20; /* who waits for the end of a lease waits too long */
+        limits[i].numbers.lease_us *= 20; /* no lease ends during the test */
     }
     have_no_permits(&older[level]);
 }
