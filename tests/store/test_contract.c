@@ -138,6 +138,36 @@ CONTRACT(tries_all_levels_at_once)
     leave_place(&at);
 }
 
+/* A claim that others are told of is answered as well, also one of nested work. */
+CONTRACT(answers_a_claim_that_is_news)
+{
+    takt_limit outer = rig_limit("server", 2, RIG_DAY, 2),
+               domain = rig_limit("domain", 9, RIG_DAY, 9);
+    takt_store_inner inner[] = {{&domain, &domain.numbers, "b", TAKT_UNIT_MAP_PLAIN}};
+    struct place at;
+    struct rig rig;
+    struct rig_call call;
+
+    find_place(&at, *kind);
+    rig_open(&rig, at.url);
+    cr_expect_eq(rig_try(&rig, &outer, "", 2), 0);
+    for (int i = 0; i < 3; i++) {
+        init_claim(&call, &outer, "", i == 1 ? 8 : 7, 1 + i, i < 2);
+        call.claim.wants[0].cost = i == 0 ? 2 : 1;
+        call.claim.in_line = i == 2;
+        call.claim.tenant = i == 1 ? "c" : "b";
+        inner[0].key = call.claim.tenant;
+        call.call.inner = inner;
+        call.call.inner_count = 1;
+        cr_expect_eq(rig_run(&rig, &call), 0);
+        cr_expect_eq(takt_award_given(&call.award), 0);
+        cr_expect_eq(call.award.in_line != 0, i < 2, "%d", i);
+        cr_expect_eq(call.award.news, i == 2, "the costly waiter leaves: %d", i);
+    }
+    rig_close(&rig);
+    leave_place(&at);
+}
+
 static void pass_us(int64_t us)
 {
     int64_t until_us = takt_record_clock_us() + us;

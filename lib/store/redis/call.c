@@ -118,6 +118,8 @@ static bool is_news(const takt_store_call *call)
     return takt_store_is_news(call) || (call->op == TAKT_OP_APPLY && call->status == 0);
 }
 
+static void on_answered(takt_redis_command *command, const takt_reply *reply, int code);
+
 /* Publishes a hint to the ledger's listeners; to the policy's if the limit has no name. The call is
  * answered only after the hint was sent, so that a program may close the store right after it. */
 static bool publish(takt_redis_job *job, takt_redis_step step)
@@ -133,6 +135,7 @@ static bool publish(takt_redis_job *job, takt_redis_step step)
     takt_redis_sign(store, sign);
     size_t sizes[] = {strlen(word), size, strlen(sign)};
     job->step = step;
+    job->command.answered = on_answered;
     return takt_redis_connection_send(job->node->connection, &job->command, 3, arguments, sizes);
 }
 
