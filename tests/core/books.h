@@ -85,6 +85,16 @@ static inline void say(book *b, int64_t at_us, uint64_t worker, int priority, in
     send_claim(b, at_us, &claim);
 }
 
+/* Claims at each announced time, and notes all slots up to end_us. */
+static inline void work_alone(book *b, uint64_t worker, int64_t at_us, int64_t end_us)
+{
+    while (at_us < end_us) {
+        say(b, at_us, worker, 5, 1, 1000);
+        int64_t next_us = b->award.claim_again_at_us - NOW;
+        at_us = next_us < at_us + TAKT_KEEPALIVE_US ? next_us : at_us + TAKT_KEEPALIVE_US;
+    }
+}
+
 static inline const takt_place *place_of(const book *b, uint64_t worker, int priority)
 {
     for (int i = 0; i < b->ledger.line_count; i++)

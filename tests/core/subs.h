@@ -64,6 +64,23 @@ static inline sub *add(uint64_t worker, int inner_at, int64_t count, int64_t fir
     return added;
 }
 
+/* Workers 1 to count have work of one key; the claims of the first ones always come first. */
+static inline void add_workers_of_a_key(int count)
+{
+    for (int i = 0; i < count; i++)
+        add((uint64_t)i + 1, 0, 1000000, 0)->far_us = i * 2 * MS;
+}
+
+/* Work of the key k0 for a tenant: one worker more has it. */
+static inline sub *add_tenant(uint64_t worker, const char *tenant, int32_t weight)
+{
+    sub *added = add(worker, 0, 1000000, 0);
+
+    added->inside = tenant;
+    added->inner_weight = weight;
+    return added;
+}
+
 static inline void note(sub *claimer)
 {
     for (int i = 0; i < b.award.run_count; i++)

@@ -261,37 +261,3 @@ Test(award, how_the_ledger_stands)
     end_award(0, 3, 0, 0);
     cr_assert_eq(b.award.next_slot_at_us, NOW + 5 * SECOND, "not before the block ends");
 }
-
-/* A slot that is too late for all waiters of a claim is not announced. */
-Test(award, the_next_slot_is_one_for_the_least_cost_that_was_claimed)
-{
-    open_book(&b, limit_of(10, SECOND, 10));
-    say(&b, 0, 1, 5, 10, 1);
-    say(&b, 0, 2, 5, 5, 3);
-    cr_assert_eq(b.award.next_slot_at_us, NOW + 500 * MS);
-    say(&b, 0, 2, 5, 11, 3);
-    cr_assert_eq(b.award.next_slot_at_us, NOW + 100 * MS, "what can never be given is left out");
-    takt_claim claim = {.worker = 2, .seq = ++b.seq, .waiting = 4, .want_count = 1};
-    claim.wants[0] = (takt_want){.count = 3, .latest_us = TAKT_NEVER, .cost = 5, .priority = 5};
-    send_claim(&b, 0, &claim);
-    cr_assert_eq(b.award.next_slot_at_us, NOW + 100 * MS, "one that is not listed may want less");
-}
-
-/* 1/s: each of those before it takes one second of it at least. */
-Test(award, no_slot_comes_before_those_who_are_before_it_in_line)
-{
-    open_book(&b, limit_of(1, SECOND, 1));
-    say(&b, 0, 99, 5, 1, 1); /* the token that is there */
-    say(&b, 0, 1, 5, 1, 3);
-    cr_assert_eq(b.award.next_slot_at_us, NOW + SECOND, "nobody is before it");
-    say(&b, 0, 2, 5, 1, 1);
-    cr_assert_eq(b.award.next_slot_at_us, NOW + 2 * SECOND, "the first takes one in its turn");
-    say(&b, 0, 3, 5, 1, 1);
-    cr_assert_eq(b.award.next_slot_at_us, NOW + 3 * SECOND);
-    say(&b, 0, 4, 9, 1, 1);
-    cr_assert_eq(b.award.next_slot_at_us, NOW + 6 * SECOND, "five are more urgent");
-    say(&b, 0, 5, 0, 1, 1);
-    cr_assert_eq(b.award.next_slot_at_us, NOW + SECOND, "it is the most urgent");
-    say(&b, 0, 5, 0, 1, 0);
-    cr_assert_eq(b.award.next_slot_at_us, NOW + SECOND, "it leaves: any waiter may come next");
-}

@@ -2,27 +2,9 @@
  * Permits: which worker holds how many, which permits a claim gets, which workers are woken, and
  * the effects of a lease's end, a lost ledger and a lower bound.
  */
-#include "core/books.h"
 #include "core/holders.h"
 
-static takt_numbers permits(int64_t concurrency)
-{
-    return (takt_numbers){
-        .lookahead_us = 250 * MS, .concurrency = concurrency, .lease_us = 30 * SECOND};
-}
-
-/* A worker that holds so many and wants so many more. */
-static void state(book *b, int64_t at_us, uint64_t worker, int64_t holding, int64_t wanting)
-{
-    takt_claim claim = {.worker = worker,
-                        .seq = ++b->seq,
-                        .holding = holding,
-                        .waiting = wanting,
-                        .want_count = wanting > 0};
-
-    claim.wants[0] = (takt_want){wanting, TAKT_NEVER, 1, 5, {{0}}};
-    send_claim(b, at_us, &claim);
-}
+#include "core/permits.h"
 
 typedef struct step {
     int64_t at_us;
@@ -111,110 +93,6 @@ Test(holders, permits_are_free_when_their_lease_is_over)
     CHECK("each statement prolongs it", permits(2), {0, 1, 0, 2, 2, 2, 0},
           {20 * SECOND, 1, 2, 0, 0, 2, 0}, {50 * SECOND, 2, 0, 1, 0, 2, 0},
           {50 * SECOND + 1, 2, 0, 1, 1, 1, 0});
-}
-
-static void expect_told(const book *b, int64_t at_us, const char *why)
-{
-    cr_expect_eq(b->award.claim_again_at_us, at_us < TAKT_NEVER ? NOW + at_us : TAKT_NEVER,
-                 "%s: told %" PRId64, why, b->award.claim_again_at_us - NOW);
-}
-
-/* The end of a lease wakes no worker. */
-Test(holders, the_next_in_line_comes_by_itself_when_a_lease_ends)
-{
-    static book b;
-    int64_t over_us = 30 * SECOND + 1;
-
-    open_book(&b, permits(2));
-    state(&b, 0, 1, 0, 1);
-    state(&b, SECOND, 2, 0, 1);
-    state(&b, 27 * SECOND, 3, 0, 1);
-    expect_told(&b, TAKT_NEVER, "its keepalive comes before that");
-    state(&b, 28 * SECOND + 1, 3, 0, 1);
-    expect_told(&b, TAKT_NEVER, "just before");
-    state(&b, 28 * SECOND + 2, 3, 0, 1);
-    expect_told(&b, over_us, "the first lease that ends");
-    cr_expect(place_of(&b, 3, 5)->lacking, "it may be woken before that");
-    cr_expect_eq(place_of(&b, 3, 5)->again_at_us, NOW + over_us);
-    state(&b, 29 * SECOND, 4, 0, 1);
-    expect_told(&b, over_us + 250 * MS + 1, "the one before it is late then");
-    state(&b, 29 * SECOND, 5, 0, 1);
-    expect_told(&b, TAKT_NEVER, "two others stand before it");
-    state(&b, 30 * SECOND - 10, 3, 0, 1);
-    expect_told(&b, 30 * SECOND - 10 + 250 * MS / 64, "not at every instant");
-    state(&b, over_us, 3, 0, 1);
-    cr_expect_eq(b.given, 1);
-    state(&b, over_us + 1, 4, 0, 1);
-    expect_told(&b, 31 * SECOND + 1, "it is the next one now");
-    state(&b, over_us + 2, 2, 1, 0);
-    state(&b, over_us + 3, 4, 0, 1);
-    expect_told(&b, TAKT_NEVER, "its holder was heard of");
-}
-
-/* A worker that claims after the head is late sets a dead head aside: the second in line does. */
-Test(holders, a_dead_head_costs_a_lookahead)
-{
-    int64_t late_us = 2 * SECOND + 250 * MS + 1;
-    static book b;
-
-    open_book(&b, permits(1));
-    state(&b, 0, 1, 0, 1);
-    state(&b, 0, 2, 0, 1); /* and never claims again */
-    state(&b, 100 * MS, 3, 0, 1);
-    expect_told(&b, TAKT_NEVER, "its keepalive comes before that");
-    state(&b, SECOND, 3, 0, 1);
-    expect_told(&b, late_us, "the head is to come by 2 s");
-    state(&b, SECOND, 4, 0, 1);
-    expect_told(&b, TAKT_NEVER, "the second in line looks after the first");
-    state(&b, SECOND + 1, 1, 0, 0);
-    cr_expect_eq(b.award.wakes[0], 2);
-    state(&b, late_us - 1, 3, 0, 1);
-    cr_expect_eq(b.given, 0);
-    expect_told(&b, late_us - 1 + 250 * MS / 16, "not at every instant");
-    state(&b, late_us, 3, 0, 1);
-    cr_expect_eq(b.given, 1);
-}
-
-/* Also where the more urgent work is a dead worker's. */
-Test(holders, a_dead_head_of_a_higher_priority_costs_a_lookahead)
-{
-    static book b;
-
-    open_book(&b, permits(1));
-    state(&b, 0, 1, 0, 1);
-    say(&b, 500 * MS, 2, 1, 1, 1); /* and never claims again */
-    say(&b, SECOND, 3, 5, 1, 1);
-    expect_told(&b, 2500 * MS + 250 * MS + 1, "the head is to come by 2.5 s");
-    say(&b, SECOND, 4, 6, 1, 1);
-    expect_told(&b, TAKT_NEVER, "two stand before it");
-}
-
-/* Its own more urgent work is no reason to come sooner. */
-Test(holders, who_stands_behind_itself_waits_to_be_woken)
-{
-    takt_claim claim = {.worker = 2, .seq = 100, .waiting = 2, .want_count = 2};
-    static book b;
-
-    claim.wants[0] = (takt_want){1, TAKT_NEVER, 1, 1, {{0}}};
-    claim.wants[1] = (takt_want){1, TAKT_NEVER, 1, 5, {{0}}};
-    open_book(&b, permits(1));
-    state(&b, 0, 1, 0, 1);
-    send_claim(&b, SECOND, &claim);
-    expect_told(&b, TAKT_NEVER, "nobody else waits");
-}
-
-Test(holders, the_next_in_line_comes_no_sooner_than_the_rules_allow)
-{
-    static book b;
-    takt_numbers limit = limit_of(1, 10 * SECOND, 1);
-
-    limit.concurrency = 1;
-    limit.lease_us = SECOND;
-    open_book(&b, limit);
-    state(&b, 0, 1, 0, 1);
-    cr_assert_eq(b.given, 1);
-    state(&b, MS, 2, 0, 1);
-    expect_told(&b, 10 * SECOND - 250 * MS, "there is no slot when the lease ends");
 }
 
 Test(holders, a_ledger_that_has_forgotten_believes_its_holders)

@@ -1,5 +1,5 @@
 /*
- * Blocks, tries, looks, resets, newer numbers, and a store's clock that jumps.
+ * Blocks, tries, looks, resets, and when a ledger expires.
  */
 #include "core/books.h"
 
@@ -9,16 +9,6 @@ static takt_standing peek(book *b, int64_t at_us)
 
     takt_ledger_peek(&b->ledger, NOW + at_us, &standing);
     return standing;
-}
-
-/* Claims at each announced time, and notes all slots up to end_us. */
-static void work(book *b, uint64_t worker, int64_t at_us, int64_t end_us)
-{
-    while (at_us < end_us) {
-        say(b, at_us, worker, 5, 1, 1000);
-        int64_t next_us = b->award.claim_again_at_us - NOW;
-        at_us = next_us < at_us + TAKT_KEEPALIVE_US ? next_us : at_us + TAKT_KEEPALIVE_US;
-    }
 }
 
 Test(ledger_calls, no_slot_lies_in_a_block_and_no_burst_follows_it)
@@ -31,7 +21,7 @@ Test(ledger_calls, no_slot_lies_in_a_block_and_no_burst_follows_it)
         cr_assert_eq(peek(&b, 0).blocked_until_us, NOW + blocks_us[i]);
         cr_assert_eq(peek(&b, 0).remaining, 0);
         cr_assert_eq(peek(&b, 0).retry_after_us, blocks_us[i]);
-        work(&b, 1, 0, blocks_us[i] + 5 * SECOND - TAKT_LOOKAHEAD_US);
+        work_alone(&b, 1, 0, blocks_us[i] + 5 * SECOND - TAKT_LOOKAHEAD_US);
         cr_assert_gt(b.slot_count, 45);
         for (int j = 0; j < b.slot_count; j++)
             cr_assert_eq(b.slots[j].slot_us, NOW + blocks_us[i] + j * 100 * MS,
@@ -84,7 +74,7 @@ Test(ledger_calls, unblock_ends_a_block_without_a_burst)
     takt_ledger_unblock(&b.ledger, NOW + 2 * SECOND);
     cr_assert_eq(peek(&b, 2 * SECOND).blocked_until_us, 0);
     cr_assert_eq(peek(&b, 2 * SECOND).remaining, 1);
-    work(&b, 1, 2 * SECOND, 4 * SECOND - TAKT_LOOKAHEAD_US);
+    work_alone(&b, 1, 2 * SECOND, 4 * SECOND - TAKT_LOOKAHEAD_US);
     cr_assert_gt(b.slot_count, 15);
     for (int j = 0; j < b.slot_count; j++)
         cr_assert_eq(b.slots[j].slot_us, NOW + 2 * SECOND + j * 100 * MS);
@@ -238,92 +228,6 @@ Test(ledger_calls, expires_when_it_says_no_more_than_a_new_one)
     cr_assert_eq(takt_ledger_expires_at(&b.ledger), NOW + 14 * SECOND);
 }
 
-/* After a jump of the clock, work continues within seconds, at the rate. */
-Test(ledger_calls, a_clock_that_jumps_costs_seconds_and_mints_nothing)
-{
-    static const int64_t jumps_us[] = {-HOUR, -DAY, -20 * SECOND, HOUR, DAY, 365 * DAY};
-    for (size_t i = 0; i < COUNT(jumps_us); i++) {
-        static book b;
-        open_book(&b, limit_of(10, SECOND, 20));
-        work(&b, 1, 0, 10 * SECOND);
-        takt_place before = b.line[0];
-        int slots = b.slot_count;
-        int64_t at_us = 10 * SECOND + jumps_us[i];
-        b.slot_count = 0; /* by the new clock from here on */
-        say(&b, at_us, 1, 5, 1, 1000);
-        cr_assert_leq(b.award.claim_again_at_us, NOW + at_us + SECOND, "jump %zu", i);
-        cr_assert_leq(place_of(&b, 1, 5)->expires_at_us, NOW + at_us + 6 * SECOND);
-        work(&b, 1, at_us + 50 * MS, at_us + 20 * SECOND);
-        check_never_over(&b);
-        cr_assert_geq(b.slot_count, 190, "jump %zu: %d slots in 20 s", i, b.slot_count);
-        if (jumps_us[i] < 0)
-            cr_assert_leq(b.slot_count, 204, "jump %zu: %d slots, a fresh burst", i, b.slot_count);
-        cr_assert_geq(slots, 10 * 10);
-        cr_assert_eq(before.worker, 1);
-    }
-}
-
-Test(ledger_calls, those_of_another_clock_expire_by_this_one)
-{
-    static book b;
-
-    open_book(&b, limit_of(10, SECOND, 1));
-    say(&b, HOUR, 1, 5, 1, 50);
-    say(&b, 0, 2, 5, 1, 50); /* the clock went back an hour; 1 has died */
-    cr_assert_eq(line_digits(&b), 12);
-    say(&b, SECOND, 2, 5, 1, 50);
-    say(&b, 5 * SECOND, 2, 5, 1, 50);
-    say(&b, 6 * SECOND + 1, 2, 5, 1, 50);
-    cr_assert_eq(line_digits(&b), 2);
-}
-
-Test(ledger_calls, newer_numbers_are_taken_over_and_older_ones_are_told)
-{
-    static const struct {
-        int64_t revision, tokens; /* of the caller's policy; the ledger's are 5 and 10/s */
-        bool adopted, outdated;
-    } rows[] = {{5, 10, false, false}, {5, 20, false, true}, {6, 20, true, false},
-                {4, 20, false, true},  {0, 20, false, true}, {4, 10, false, true}};
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        static book b;
-        takt_numbers other = limit_of(rows[i].tokens, SECOND, 1);
-        int64_t retry_us;
-        open_book(&b, limit_of(10, SECOND, 1));
-        b.limit.revision = 5;
-        other.revision = rows[i].revision;
-        cr_assert(takt_ledger_try(&b.ledger, NOW, 1, TAKT_NO_MORE, &retry_us));
-        takt_ledger_adopt(&b.ledger, &other, NOW);
-        cr_assert_not(takt_ledger_try(&b.ledger, NOW, 1, TAKT_NO_MORE, &retry_us));
-        cr_assert_eq(retry_us - NOW, rows[i].adopted ? 50 * MS : 100 * MS, "row %zu: %" PRId64, i,
-                     retry_us - NOW);
-        b.award.outdated = true;
-        takt_ledger_tell_newer(&b.ledger, 0, &other, &b.award);
-        cr_assert_eq(b.award.outdated, rows[i].outdated, "row %zu", i);
-        if (rows[i].outdated)
-            cr_assert_eq(b.award.newer[0].rules[0].limit, 10, "row %zu", i);
-    }
-}
-
-Test(ledger_calls, nobody_waits_for_a_cost_that_newer_numbers_make_impossible)
-{
-    static book b;
-    takt_numbers smaller = limit_of(10, SECOND, 3);
-
-    open_book(&b, limit_of(10, SECOND, 9));
-    say(&b, 0, 1, 5, 1, 9);
-    say(&b, 0, 1, 5, 9, 1);
-    cr_assert_eq(line_digits(&b), 1);
-    takt_ledger_adopt(&b.ledger, &smaller, NOW);
-    b.limit = smaller;
-    for (int64_t at_us = 0; at_us < 5 * SECOND; at_us += 50 * MS) {
-        say(&b, at_us, 1, 5, 9, 1);
-        cr_assert_eq(b.given, 0);
-        cr_assert_eq(b.award.in_line, 0, "it does not stand in the way of others");
-        say(&b, at_us, 2, 5, 1, 100);
-    }
-    cr_assert_geq(b.slot_count, 9 + 40);
-}
-
 /* If it were dropped earlier, it would begin again with a burst, which a block must not bring. */
 Test(ledger_calls, a_block_is_remembered_until_the_burst_after_it_is_back)
 {
@@ -335,62 +239,4 @@ Test(ledger_calls, a_block_is_remembered_until_the_burst_after_it_is_back)
     say(&b, 10 * SECOND + 500 * MS, 1, 5, 1, 100);
     cr_assert_eq(b.slots[5].slot_us, NOW + 10 * SECOND + 500 * MS, "half a second's worth");
     cr_assert_eq(b.slots[6].slot_us, NOW + 10 * SECOND + 600 * MS);
-}
-
-/* What a ledger gives a second time was further ahead in its workers' hands than they believe. */
-Test(ledger_calls, what_a_jump_gives_anew_was_dropped_before)
-{
-    static const int64_t lookaheads_us[] = {250 * MS, TAKT_LOOKAHEAD_MAX_US};
-
-    for (size_t i = 0; i < COUNT(lookaheads_us); i++) {
-        int64_t believed_us = lookaheads_us[i] + TAKT_LOOKAHEAD_MAX_US / 2, anew = 0;
-        for (int64_t back_us = 5 * SECOND; back_us < 40 * SECOND; back_us += 50 * MS) {
-            static book b;
-            takt_numbers limit = limit_of(100, SECOND, 20);
-            limit.lookahead_us = lookaheads_us[i];
-            open_book(&b, limit);
-            say(&b, 0, 1, 5, 1, 10000);
-            say(&b, -back_us, 1, 5, 1, 10000);
-            if (b.award.next_slot_at_us > NOW + lookaheads_us[i]) /* behind the slots given
-                                                                   * before */
-                continue;
-            cr_assert_gt(back_us, believed_us, "back by %" PRId64, back_us);
-            anew++;
-        }
-        cr_assert_gt(anew, 0);
-    }
-}
-
-/* If a head with a large cost leaves without its tokens, the workers that left them to it are
- * woken. */
-Test(ledger_calls, a_head_that_goes_without_what_it_needed)
-{
-    static const struct {
-        const char *what;
-        int64_t at_us; /* of its next claim */
-        int32_t cost;  /* the cost that it wants then; 0: none */
-        bool alone, news;
-    } rows[] = {
-        {"it is cancelled", SECOND, 0, false, true},
-        {"a smaller one of the same worker is first", SECOND, 20, false, true},
-        {"it waits on", SECOND, 90, false, false},
-        {"nobody else waits", SECOND, 0, true, false},
-        {"it is served", 25 * SECOND, 90, false, false},
-    };
-
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        static book b;
-        open_book(&b, limit_of(1, SECOND, 100));
-        say(&b, 0, 1, 5, 30, 1);
-        say(&b, 0, 1, 5, 90, 1);
-        if (!rows[i].alone)
-            say(&b, 0, 2, 5, 1, 5);
-        cr_expect_not(b.award.news);
-        if (rows[i].at_us > 2 * SECOND && !rows[i].alone) {
-            say(&b, rows[i].at_us - MS, 1, 5, 90, 1);
-            say(&b, rows[i].at_us - MS, 2, 5, 1, 5);
-        }
-        say(&b, rows[i].at_us, 1, 5, rows[i].cost, rows[i].cost > 0);
-        cr_expect_eq(b.award.news, rows[i].news, "%s", rows[i].what);
-    }
 }

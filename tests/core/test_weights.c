@@ -1,7 +1,7 @@
 /*
  * Weights: a worker that claims for several processes gets a share of each turn for each of them.
  */
-#include "core/books.h"
+#include "core/weights.h"
 
 #include "base/random.h"
 #include "core/holders.h"
@@ -16,20 +16,6 @@ typedef struct fleet {
     int64_t late_us;
     int64_t taken[WORKERS]; /* tokens */
 } fleet;
-
-static void claim_for(book *b, int64_t at_us, int worker, int64_t weight, takt_want want,
-                      int64_t holding)
-{
-    takt_claim claim = {.worker = (uint64_t)worker + 1,
-                        .seq = ++b->seq,
-                        .waiting = want.count,
-                        .weight = weight,
-                        .holding = holding,
-                        .want_count = want.count > 0,
-                        .wants = {want}};
-
-    send_claim(b, at_us, &claim);
-}
 
 static void run_fleet(book *b, fleet *f, int64_t until_us)
 {
@@ -183,36 +169,6 @@ Test(weights, no_slot_stays_unused_if_costs_differ)
         tokens += workers[i].taken;
     cr_expect_geq(tokens, 50 * 200 - 6, "%" PRId64 " of 10000", tokens);
     cr_expect_lt(claims, 4 * awards, "%" PRId64 " claims for %" PRId64, claims, awards);
-}
-
-/* A turn that was cut short continues, and no slot stays unused meanwhile. */
-Test(weights, a_turn_lasts_until_all_its_shares_are_taken)
-{
-    static book b;
-    takt_want many = {100, TAKT_NEVER, 1, 5, {{0}}};
-
-    open_book(&b, limit_of(40, SECOND, 1)); /* ten in a lookahead */
-    takt_numbers_exhaust(&b.limit, &b.ledger.state, NOW);
-    claim_for(&b, 0, 0, 30, many, 0);
-    cr_assert_eq(b.given, 11, "alone, its weight does not matter");
-    claim_for(&b, 0, 1, 10, many, 0);
-    claim_for(&b, 100 * MS, 0, 30, many, 0);
-    cr_assert_eq(b.given, 4);
-    cr_assert_eq(line_digits(&b), 12, "it stays in front");
-    cr_assert_eq(place_of(&b, 1, 5)->left, 26);
-    claim_for(&b, 200 * MS, 1, 10, many, 0);
-    cr_assert_eq(b.given, 0, "the next four are left to the first");
-    claim_for(&b, 200 * MS, 0, 30, many, 0);
-    claim_for(&b, 450 * MS, 0, 30, many, 0);
-    cr_assert_eq(place_of(&b, 1, 5)->left, 12);
-    claim_for(&b, 700 * MS, 0, 30, many, 0);
-    claim_for(&b, 950 * MS, 0, 30, many, 0);
-    cr_assert_eq(b.given, 2, "the last two of thirty");
-    cr_assert_eq(line_digits(&b), 21);
-    cr_assert_eq(place_of(&b, 1, 5)->left, 0);
-    claim_for(&b, 950 * MS, 1, 10, many, 0);
-    cr_assert_eq(b.given, 8);
-    check_never_over(&b);
 }
 
 /* What nobody can use is left to nobody. */

@@ -202,25 +202,3 @@ Test(limit_text, refuses_with_the_field_first)
                      "row %zu, unheard", i);
     }
 }
-
-Test(limit_text, names)
-{
-    static const struct {
-        const char *name;
-        int code;
-    } rows[] = {
-        {"a", 0},
-        {"Az09._-", 0},
-        {"0123456789012345678901234567890123456789012345678901234567890123", 0},
-        {"01234567890123456789012345678901234567890123456789012345678901234", TAKT_E_INVALID},
-        {"", TAKT_E_INVALID},
-        {" ", TAKT_E_INVALID},
-        {"a/b", TAKT_E_INVALID},
-        {"a:b", TAKT_E_INVALID},
-        {"a{b", TAKT_E_INVALID},
-        {"a\nb", TAKT_E_INVALID},
-        {"\xc3\xa9", TAKT_E_INVALID},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        cr_assert_eq(takt_name_check(rows[i].name, NULL), rows[i].code, "row %zu", i);
-}
