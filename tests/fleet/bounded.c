@@ -269,11 +269,7 @@ static void set_limit(int level, const char *name, int64_t tokens, int64_t perio
     limit->within = level < OUTERMOST ? &limits[level + 1] : NULL;
     limit->numbers.lookahead_us = TAKT_LOOKAHEAD_US;
     limit->numbers.max_waiting = most;
-    limit->numbers.rule_count = 1;
-    limit->numbers.rules[0] = (takt_rule){
-        .algorithm = &takt_gcra, .limit = tokens, .period_us = period_us, .burst = burst};
-    if (takt_rule_prepare(&limit->numbers.rules[0], NULL) != 0)
-        abort();
+    family_set_rule(&limit->numbers, tokens, period_us, burst);
 }
 
 static void choose(takt_when_full chosen)
@@ -285,11 +281,7 @@ static void choose(takt_when_full chosen)
 
 static void open_fleet(int workers, int64_t delay_us, uint64_t seed)
 {
-    if (takt_fleet_open(&fleet, &limits[OUTERMOST], workers, BEGIN_US, seed) < 0)
-        abort();
-    fleet.timeout_us = SECOND_US;
-    fleet.delay_min_us = delay_us / 4;
-    fleet.delay_max_us = delay_us;
+    family_open(&fleet, &limits[OUTERMOST], workers, BEGIN_US, delay_us, seed);
     fleet.on.call = on_call;
     job_count = 0;
     started_all = 0;

@@ -30,6 +30,40 @@ void family_fail(int promise, const char *what, const char *who, int64_t got, in
     abort();
 }
 
+void family_set_rule(takt_numbers *numbers, int64_t tokens, int64_t period_us, int64_t burst)
+{
+    numbers->rule_count = 1;
+    numbers->rules[0] = (takt_rule){
+        .algorithm = &takt_gcra, .limit = tokens, .period_us = period_us, .burst = burst};
+    if (takt_rule_prepare(&numbers->rules[0], NULL) != 0)
+        abort();
+}
+
+void family_open(takt_fleet *fleet, const takt_limit *outer, int workers, int64_t now_us,
+                 int64_t delay_us, uint64_t seed)
+{
+    if (takt_fleet_open(fleet, outer, workers, now_us, seed) < 0)
+        abort();
+    fleet->timeout_us = SECOND_US;
+    fleet->delay_min_us = delay_us / 4;
+    fleet->delay_max_us = delay_us;
+}
+
+takt_permit family_permit(void *job, takt_acquire_cb started)
+{
+    return (takt_permit){
+        .data = job, .callback = started, .cost = 1, .priority = TAKT_PRIORITY_DEFAULT};
+}
+
+void family_check_start(const takt_fleet *fleet, const takt_permit *permit, int status,
+                        const char *who)
+{
+    if (status != 0)
+        family_fail(5, "an acquire fails", who, status, 0);
+    if (permit->slot_at_us > takt_fleet_ledger_clock(fleet, 0))
+        family_fail(2, "a start before its slot", who, permit->slot_at_us, fleet->now_us);
+}
+
 void family_storm(takt_fleet *fleet, const storm_kind *kind, int inner,
                   void (*block)(takt_fleet_worker *worker, int number, int64_t for_us),
                   uint64_t *random)

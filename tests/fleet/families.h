@@ -25,6 +25,20 @@ extern const family hosts_family, tenants_family, nested_family, held_family, bo
 __attribute__((noreturn)) void family_fail(int promise, const char *what, const char *who,
                                            int64_t got, int64_t of);
 
+/* A GCRA rule of so many tokens a period is the only one. */
+void family_set_rule(takt_numbers *numbers, int64_t tokens, int64_t period_us, int64_t burst);
+
+/* Opens a fleet of workers that are so far from the store. */
+void family_open(takt_fleet *fleet, const takt_limit *outer, int workers, int64_t now_us,
+                 int64_t delay_us, uint64_t seed);
+
+/* What a job acquires: one token, with the usual priority. */
+takt_permit family_permit(void *job, takt_acquire_cb started);
+
+/* An acquire has ended: it has not failed (promise 5), and its slot is not yet to come (2). */
+void family_check_start(const takt_fleet *fleet, const takt_permit *permit, int status,
+                        const char *who);
+
 /* Six faults, while messages are lost and repeated.  Each of them is of a worker that is drawn; if
  * it has died, nothing happens. */
 typedef struct storm_kind {

@@ -239,11 +239,7 @@ static void mix_policies(uint64_t random)
 
 static void open_fleet(int workers, int64_t delay_us, uint64_t seed)
 {
-    if (takt_fleet_open(&fleet, &limits[OUTERMOST], workers, BEGIN_US, seed) < 0)
-        abort();
-    fleet.timeout_us = SECOND_US;
-    fleet.delay_min_us = delay_us / 4;
-    fleet.delay_max_us = delay_us;
+    family_open(&fleet, &limits[OUTERMOST], workers, BEGIN_US, delay_us, seed);
     job_count = 0;
     memset(fences, 0, sizeof fences);
 }

@@ -64,12 +64,8 @@ static void set_limit(takt_limit *limit, const char *name, int64_t tokens, int64
     *limit = (takt_limit){.default_weight = 1};
     strcpy(limit->name, name);
     limit->within = limit == &outer ? NULL : &outer;
-    limit->numbers.rule_count = 1;
     limit->numbers.lookahead_us = TAKT_LOOKAHEAD_US;
-    limit->numbers.rules[0] = (takt_rule){
-        .algorithm = &takt_gcra, .limit = tokens, .period_us = period_us, .burst = burst};
-    if (takt_rule_prepare(&limit->numbers.rules[0], NULL) != 0)
-        abort();
+    family_set_rule(&limit->numbers, tokens, period_us, burst);
 }
 
 static void on_call(takt_fleet *of, uint64_t worker, const takt_store_call *call)
@@ -92,11 +88,7 @@ static void open_accounts(int workers, int count, int64_t rate, int64_t inner_ra
     set_limit(&outer, "vendor", rate, SECOND_US, 1);
     set_limit(&inner, "account", inner_rate, SECOND_US, 1);
     set_limit(&loose, "free", 1000 * rate, SECOND_US, 1000 * rate);
-    if (takt_fleet_open(&fleet, &outer, workers, BEGIN_US, seed) < 0)
-        abort();
-    fleet.timeout_us = SECOND_US;
-    fleet.delay_min_us = delay_us / 4;
-    fleet.delay_max_us = delay_us;
+    family_open(&fleet, &outer, workers, BEGIN_US, delay_us, seed);
     fleet.on.call = on_call;
     account_count = count;
     accounts = calloc((size_t)count, sizeof *accounts);
@@ -138,12 +130,9 @@ static void started(takt_permit *permit, int status)
         refused++;
         return;
     }
-    if (status != 0)
-        family_fail(5, "an acquire fails", one->of->key, status, 0);
+    family_check_start(&fleet, permit, status, one->of->key);
     if (start_count == STARTS_MAX)
         abort();
-    if (slot_us > takt_fleet_ledger_clock(&fleet, 0))
-        family_fail(2, "a start before its slot", one->of->key, slot_us, fleet.now_us);
     starts[start_count++] = (start){slot_us, one->of};
     begun[one->worker->index]++;
     one->of->rounds++;

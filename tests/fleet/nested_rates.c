@@ -62,21 +62,13 @@ static void set_limit(takt_limit *limit, const char *name, int64_t rate, int64_t
     strcpy(limit->name, name);
     limit->within = limit == &outer ? NULL : &outer;
     limit->numbers.lookahead_us = TAKT_LOOKAHEAD_US;
-    limit->numbers.rule_count = 1;
-    limit->numbers.rules[0] =
-        (takt_rule){.algorithm = &takt_gcra, .limit = rate, .period_us = SECOND_US, .burst = burst};
-    if (takt_rule_prepare(&limit->numbers.rules[0], NULL) != 0)
-        abort();
+    family_set_rule(&limit->numbers, rate, SECOND_US, burst);
 }
 
 static void open_fleet(int workers, int64_t rate, int64_t burst, int64_t delay_us, uint64_t seed)
 {
     set_limit(&outer, "vendor", rate, burst);
-    if (takt_fleet_open(&fleet, &outer, workers, BEGIN_US, seed) < 0)
-        abort();
-    fleet.timeout_us = SECOND_US;
-    fleet.delay_min_us = delay_us / 4;
-    fleet.delay_max_us = delay_us;
+    family_open(&fleet, &outer, workers, BEGIN_US, delay_us, seed);
     key_count = job_count = start_count = 0;
     from_us = BEGIN_US + 5 * SECOND_US;
     until_us = INT64_MAX;
@@ -96,12 +88,9 @@ static void started(takt_permit *permit, int status)
     job *one = permit->data;
     int64_t slot_us = permit->slot_at_us;
 
-    if (status != 0)
-        family_fail(5, "an acquire fails", one->of->name, status, 0);
+    family_check_start(&fleet, permit, status, one->of->name);
     if (start_count == STARTS_MAX)
         abort();
-    if (slot_us > takt_fleet_ledger_clock(&fleet, 0))
-        family_fail(2, "a start before its slot", one->of->name, slot_us, fleet.now_us);
     starts[start_count++] = (start){slot_us, (int)(one->of - keys)};
     if (slot_us >= from_us && slot_us < until_us)
         one->of->starts++;
@@ -114,8 +103,7 @@ static void acquire(job *one)
     takt_chain chain = {
         .limits = {&of->limit, &outer}, .keys = {of->name, ""}, .costs = {1, 1}, .count = 2};
 
-    one->permit = (takt_permit){
-        .data = one, .callback = started, .cost = 1, .priority = TAKT_PRIORITY_DEFAULT};
+    one->permit = family_permit(one, started);
     takt_fleet_acquire_nested(one->worker, 0, &one->permit, 0, &chain,
                               of->tenant[0] ? of->tenant : NULL, of->weight);
 }

@@ -66,11 +66,7 @@ static void set_limit(takt_limit *limit, const char *name, int64_t rate)
     limit->within = limit == &outer ? NULL : &outer;
     limit->numbers.lookahead_us = TAKT_LOOKAHEAD_US;
     limit->numbers.lease_us = 30 * SECOND_US;
-    limit->numbers.rule_count = 1;
-    limit->numbers.rules[0] =
-        (takt_rule){.algorithm = &takt_gcra, .limit = rate, .period_us = SECOND_US, .burst = 1};
-    if (takt_rule_prepare(&limit->numbers.rules[0], NULL) != 0)
-        abort();
+    family_set_rule(&limit->numbers, rate, SECOND_US, 1);
 }
 
 static void on_call(takt_fleet *of, uint64_t worker, const takt_store_call *call)
@@ -90,11 +86,7 @@ static void open_fleet(int workers, int64_t rate, int64_t inner_rate, bool both,
     set_limit(&loose, "free", 1000);
     inner.fair = TAKT_FAIR_TENANT;
     outer.fair = both ? TAKT_FAIR_TENANT : TAKT_FAIR_WORKER;
-    if (takt_fleet_open(&fleet, &outer, workers, BEGIN_US, seed) < 0)
-        abort();
-    fleet.timeout_us = SECOND_US;
-    fleet.delay_min_us = delay_us / 4;
-    fleet.delay_max_us = delay_us;
+    family_open(&fleet, &outer, workers, BEGIN_US, delay_us, seed);
     fleet.on.call = on_call;
     for (int i = 0; i < workers; i++)
         fleet.workers[i].far_us = i * delay_us / 8;
@@ -123,12 +115,9 @@ static void started(takt_permit *permit, int status)
     job *one = permit->data;
     int64_t slot_us = permit->slot_at_us;
 
-    if (status != 0)
-        family_fail(5, "an acquire fails", one->of->tenant, status, 0);
+    family_check_start(&fleet, permit, status, one->of->tenant);
     if (start_count == STARTS_MAX)
         abort();
-    if (slot_us > takt_fleet_ledger_clock(&fleet, 0))
-        family_fail(2, "a start before its slot", one->of->tenant, slot_us, fleet.now_us);
     starts[start_count++] = (start){slot_us, one->of};
     one->of->all++;
     if (slot_us >= from_us && slot_us < until_us)
@@ -154,8 +143,7 @@ static void acquire(job *one)
                              .costs = {1, 1, 1},
                              .count = 3};
     one->ends_at_us = 0;
-    one->permit = (takt_permit){
-        .data = one, .callback = started, .cost = 1, .priority = TAKT_PRIORITY_DEFAULT};
+    one->permit = family_permit(one, started);
     takt_fleet_acquire_nested(one->worker, 0, &one->permit, 0, &chain,
                               has_tenant ? of->tenant : NULL, of->weight);
 }

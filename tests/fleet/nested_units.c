@@ -103,12 +103,9 @@ static void started(takt_permit *permit, int status)
 {
     job *one = permit->data;
 
-    if (status != 0)
-        family_fail(5, "an acquire fails", one->of->name, status, 0);
+    family_check_start(&fleet, permit, status, one->of->name);
     if (start_count == STARTS_MAX)
         abort();
-    if (permit->slot_at_us > takt_fleet_ledger_clock(&fleet, 0))
-        family_fail(2, "a start before its slot", one->of->name, permit->slot_at_us, fleet.now_us);
     starts[start_count] = (start){.slot_us = permit->slot_at_us, .of = one->of};
     memcpy(starts[start_count++].amounts, one->amounts, sizeof one->amounts);
     acquire(one);
@@ -137,11 +134,7 @@ static void acquire(job *one)
 
 static void open_keys(int workers, int count, int64_t delay_us, uint64_t seed)
 {
-    if (takt_fleet_open(&fleet, &outer, workers, BEGIN_US, seed) < 0)
-        abort();
-    fleet.timeout_us = SECOND_US;
-    fleet.delay_min_us = delay_us / 4;
-    fleet.delay_max_us = delay_us;
+    family_open(&fleet, &outer, workers, BEGIN_US, delay_us, seed);
     amounts = seed;
     key_count = count;
     job_count = start_count = 0;

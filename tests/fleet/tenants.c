@@ -70,12 +70,9 @@ static void started(takt_permit *permit, int status)
     job *one = permit->data;
     int64_t slot_us = permit->slot_at_us;
 
-    if (status != 0)
-        family_fail(5, "an acquire fails", one->of->name, status, 0);
+    family_check_start(&fleet, permit, status, one->of->name);
     if (start_count == STARTS_MAX)
         abort();
-    if (slot_us > takt_fleet_ledger_clock(&fleet, 0))
-        family_fail(2, "a start before its slot", one->of->name, slot_us, fleet.now_us);
     starts[start_count++] = (start){slot_us, one->of};
     one->of->last_us = takt_max(one->of->last_us, slot_us);
     if (slot_us >= from_us && slot_us < until_us)
@@ -91,18 +88,14 @@ static void started(takt_permit *permit, int status)
 
 static void acquire(job *one)
 {
-    one->permit =
-        (takt_permit){.data = one, .callback = started, .cost = 1, .priority = one->of->priority};
+    one->permit = family_permit(one, started);
+    one->permit.priority = one->of->priority;
     takt_fleet_acquire_for(one->worker, 0, &one->permit, 0, one->of->name, one->of->weight);
 }
 
 static void open_fleet(int workers, int count, int64_t delay_us, uint64_t seed)
 {
-    if (takt_fleet_open(&fleet, &limit, workers, BEGIN_US, seed) < 0)
-        abort();
-    fleet.timeout_us = SECOND_US;
-    fleet.delay_min_us = delay_us / 4;
-    fleet.delay_max_us = delay_us;
+    family_open(&fleet, &limit, workers, BEGIN_US, delay_us, seed);
     tenant_count = count;
     for (int i = 0; i < count; i++) {
         tenants[i] = (tenant){.weight = 1, .priority = TAKT_PRIORITY_DEFAULT};
@@ -120,12 +113,8 @@ static void open_fleet(int workers, int count, int64_t delay_us, uint64_t seed)
 static void open_tenants(int workers, int count, int64_t rate, int64_t delay_us, uint64_t seed)
 {
     limit = (takt_limit){.name = "tenants", .fair = TAKT_FAIR_TENANT, .default_weight = 1};
-    limit.numbers.rule_count = 1;
     limit.numbers.lookahead_us = TAKT_LOOKAHEAD_US;
-    limit.numbers.rules[0] =
-        (takt_rule){.algorithm = &takt_gcra, .limit = rate, .period_us = SECOND_US, .burst = 1};
-    if (takt_rule_prepare(&limit.numbers.rules[0], NULL) != 0)
-        abort();
+    family_set_rule(&limit.numbers, rate, SECOND_US, 1);
     open_fleet(workers, count, delay_us, seed);
 }
 

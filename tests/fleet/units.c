@@ -111,11 +111,7 @@ static void add_rule(takt_unit unit, int64_t per_minute, int64_t burst)
 
 static void open_units(int workers, int64_t delay_us, uint64_t seed)
 {
-    if (takt_fleet_open(&fleet, &limit, workers, BEGIN_US, seed) < 0)
-        abort();
-    fleet.timeout_us = SECOND_US;
-    fleet.delay_min_us = delay_us / 4;
-    fleet.delay_max_us = delay_us;
+    family_open(&fleet, &limit, workers, BEGIN_US, delay_us, seed);
     amounts = seed;
     start_count = 0;
     for (int worker = 0; worker < workers; worker++)
