@@ -53,7 +53,7 @@ static void await_use(struct fleet *fleet, int node, int64_t calls)
     int64_t from_us = notes_monotonic_us(), took_us;
 
     while (calls_of(&fleet->cluster.nodes[node]) <= calls)
-        fleet_pause(5);
+        fleet_pause(fleet, 5);
     took_us = notes_monotonic_us() - from_us;
     if (took_us > longest_to_first_us)
         longest_to_first_us = took_us;
@@ -85,7 +85,7 @@ static void cut_off(const struct fleet *fleet, int node)
     while (!strstr(server_say(&fleet->cluster.nodes[node], "INFO replication"),
                    "connected_slaves:0")) {
         server_say(&fleet->cluster.nodes[node], "CLIENT KILL TYPE replica");
-        fleet_pause(10);
+        fleet_pause(fleet, 10);
     }
 }
 

@@ -31,7 +31,7 @@ static void killed(struct fleet *fleet, const char *name)
     fleet_work(fleet, WORKERS, ANYWHERE);
     for (int i = 0; i < fleet_times(80); i++) {
         server_say(&fleet->server, "CLIENT KILL TYPE normal\r\nCLIENT KILL TYPE pubsub");
-        fleet_pause(100);
+        fleet_pause(fleet, 100);
     }
     fleet_await_grants(fleet, 500);
     fleet_close(fleet, name);

@@ -92,7 +92,7 @@ static void restarted_without_its_data(struct fleet *fleet, const char *name)
         told = fleet_told(fleet);
         server_kill(&fleet->server, SIGKILL);
         fleet_await_lost(fleet, told);
-        fleet_pause(LOOKAHEAD_US / 1000 + 1);
+        fleet_pause(fleet, LOOKAHEAD_US / 1000 + 1);
         server_restart(&fleet->server, NULL);
         fleet->allowance.losses++;
         fleet_await_back(fleet, told);
@@ -129,7 +129,7 @@ static void frozen(struct fleet *fleet, const char *name)
     kill(fleet->server.process, SIGSTOP);
     fleet_await_lost(fleet, told);
     expect_code(fleet, TAKT_E_STORE_TIMEOUT);
-    fleet_pause(5000);
+    fleet_pause(fleet, 5000);
     kill(fleet->server.process, SIGCONT);
     fleet_await_back(fleet, told);
     fleet_await_grants(fleet, 300);

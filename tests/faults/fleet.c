@@ -117,14 +117,6 @@ int fleet_times(int times)
     return scaled > 0 ? scaled : 1;
 }
 
-void fleet_pause(int64_t ms)
-{
-    struct timespec time = {ms / 1000, ms % 1000 * 1000000};
-
-    while (nanosleep(&time, &time) < 0)
-        continue;
-}
-
 /* A worker that has ended will not do what the test waits for. */
 static void check_workers(const struct fleet *fleet)
 {
@@ -135,15 +127,28 @@ static void check_workers(const struct fleet *fleet)
             fleet_fail("worker %d has ended with status 0x%x", i, (unsigned)status);
 }
 
-/* Waits until a worker reports a change; also looks by itself now and then. */
-static void await_change(struct fleet *fleet)
+/* Waits until a worker reports a change, but no longer than that. */
+static void await_change_for(const struct fleet *fleet, int64_t us)
 {
-    struct timespec until;
+    int64_t until_us = notes_monotonic_us() + us;
+    struct timespec until = {until_us / 1000000, until_us % 1000000 * 1000};
 
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 1;
-    (void)sem_timedwait(&fleet->notes->changed, &until);
+    (void)sem_clockwait(&fleet->notes->changed, CLOCK_MONOTONIC, &until);
     check_workers(fleet);
+}
+
+/* Also looks by itself now and then. */
+static void await_change(const struct fleet *fleet)
+{
+    await_change_for(fleet, 1000000);
+}
+
+void fleet_pause(const struct fleet *fleet, int64_t ms)
+{
+    int64_t until_us = notes_monotonic_us() + ms * 1000, now_us;
+
+    while ((now_us = notes_monotonic_us()) < until_us)
+        await_change_for(fleet, until_us - now_us);
 }
 
 void fleet_await_grants(struct fleet *fleet, int64_t more)

@@ -75,8 +75,9 @@ void fleet_await_back(struct fleet *fleet, struct told before);
 /* The number of rounds: fewer with a lower $TAKT_FAULTS_PERCENT. */
 int fleet_times(int times);
 
-/* The next `ms` of a fault that lasts so long, or comes that often. */
-void fleet_pause(int64_t ms);
+/* The next `ms` of a fault that lasts so long, or comes that often.  No worker may end meanwhile.
+ */
+void fleet_pause(const struct fleet *fleet, int64_t ms);
 
 /* Returns when all permits of each limit were in use at once and every worker has ended. Checks all
  * notes, prints the figures and ends all processes. */

@@ -122,7 +122,7 @@ static void server_away(struct fleet *fleet, int connections)
 {
     (void)connections;
     server_kill(&fleet->server, SIGKILL);
-    fleet_pause(OUTAGE_MS);
+    fleet_pause(fleet, OUTAGE_MS);
     server_restart(&fleet->server, NULL);
     next_round(fleet);
 }
