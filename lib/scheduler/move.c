@@ -176,8 +176,10 @@ static void move(const policy *to, takt_permit *permit)
     takt_waiter_leave(to->scheduler, permit, 0);
     permit->fence = 0;
     takt_path_enter(to->scheduler, permit, &path);
-    if (accepted && permit->state == TAKT_PERMIT_WAITING)
+    if (permit->state == TAKT_PERMIT_WAITING && accepted)
         takt_queue_accept_waiter(permit->queue, permit);
+    if (permit->state == TAKT_PERMIT_WAITING)
+        takt_waiter_moved(to->scheduler, permit);
 }
 
 /* Those whose callbacks are due have come before those that wait. */

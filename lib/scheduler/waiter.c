@@ -110,6 +110,12 @@ void takt_waiter_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_perm
         decide(scheduler, queue, permit);
 }
 
+void takt_waiter_moved(takt_scheduler *scheduler, takt_permit *permit)
+{
+    if (is_settled(permit->queue))
+        decide(scheduler, permit->queue, permit);
+}
+
 void takt_waiter_start(takt_scheduler *scheduler, takt_permit *permit)
 {
     permit->queue = permit->shadow_queue;

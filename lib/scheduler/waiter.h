@@ -13,6 +13,10 @@
 /* A permit begins to wait.  Its amounts, priority and deadline_at_us (TAKT_NEVER: none) are set. */
 void takt_waiter_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_permit *permit);
 
+/* A waiting permit has come from a queue of an older policy, by which its amounts were checked: its
+ * callback becomes due if it need not wait here, as takt_waiter_review tells. */
+void takt_waiter_moved(takt_scheduler *scheduler, takt_permit *permit);
+
 /* No limit that enforces holds the permit up: its callback becomes due.  It has a shadow queue. */
 void takt_waiter_start(takt_scheduler *scheduler, takt_permit *permit);
 

@@ -12,6 +12,7 @@ static takt_limit outer, between, inner;       /* of the first policy */
 static takt_limit outer_2, between_2, inner_2; /* of the next one */
 static takt_limit inner_3;                     /* of one without the limit between */
 static bool is_gone;                           /* that policy is the next one */
+static int32_t cost;                           /* that the work states at each level */
 
 static takt_limit named(const char *name, const takt_limit *within)
 {
@@ -32,6 +33,7 @@ static void set_up(void)
     inner = named("inner", &between);
     between.mode = TAKT_MODE_SHADOW;
     is_gone = false;
+    cost = 1;
     inner_3.name[0] = '\0';
 }
 
@@ -80,9 +82,9 @@ static takt_permit *wait_for(const char *tenant)
 {
     takt_permit *permit = &r.permits[r.permit_count++];
     const takt_level levels[] = {
-        {.limit = &inner, .key = "ann", .weight = 1, .cost = 1},
-        {.limit = &between, .key = "a", .weight = 1, .cost = 1},
-        {.limit = &outer, .key = "", .tenant = tenant, .weight = 3, .cost = 1}};
+        {.limit = &inner, .key = "ann", .weight = 1, .cost = cost},
+        {.limit = &between, .key = "a", .weight = 1, .cost = cost},
+        {.limit = &outer, .key = "", .tenant = tenant, .weight = 3, .cost = cost}};
     takt_path path;
 
     *permit = (takt_permit){.priority = 5, .deadline_at_us = TAKT_NEVER};
@@ -292,6 +294,25 @@ Test(move, what_can_never_be_given_is_refused)
 
     begin_next();
     between_2.access = TAKT_ACCESS_REFUSED;
+    renew();
+    cr_expect_eq(takt_scheduler_next_fired(&r.s), permit);
+    cr_expect_eq(permit->status, TAKT_E_COST);
+}
+
+/* No policy renews the queue, because one of its limits is gone. */
+Test(move, what_a_new_outer_limit_can_never_give_is_refused)
+{
+    takt_permit *permit;
+
+    outer.mode = TAKT_MODE_SHADOW;
+    between.mode = TAKT_MODE_ENFORCE;
+    outer.numbers = between.numbers = inner.numbers = limit_named(10, SECOND, 3).numbers;
+    cost = 3;
+    permit = wait_for(NULL);
+    begin_next();
+    outer_2.mode = TAKT_MODE_ENFORCE;
+    outer_2.numbers = limit_named(10, SECOND, 1).numbers;
+    is_gone = true;
     renew();
     cr_expect_eq(takt_scheduler_next_fired(&r.s), permit);
     cr_expect_eq(permit->status, TAKT_E_COST);
