@@ -4,6 +4,7 @@
 #include "scheduler/order.h"
 
 #include "base/integers.h"
+#include "scheduler/queue_cover.h"
 #include "scheduler/registry.h"
 
 static takt_turn *turn_of(const takt_link *link)
@@ -62,15 +63,12 @@ static void tell_first(takt_scheduler *scheduler, const takt_turns *turns, const
         takt_registry_touch(scheduler, first->queue);
 }
 
-/* The priority of the most urgent waiter; -1: no waiter needs a slot, or none can start soon. */
+/* The priority of the most urgent waiter without a slot; -1: there is none, or none that can start
+ * soon. */
 static int wanted_priority(const takt_queue *queue)
 {
-    int priority = 0;
+    int priority = takt_queue_uncovered_priority(queue);
 
-    if (takt_queue_is_covered(queue))
-        return -1;
-    while (queue->waiters.count[priority] == 0)
-        priority++;
     return queue->awarded.parked_until_us != 0 && priority >= queue->awarded.parked_priority
                ? -1
                : priority;

@@ -63,23 +63,28 @@ static const takt_permit *first_of(const takt_queue *queue, int priority)
     return takt_queue_permit(queue->waiters.lists[priority].next);
 }
 
-bool takt_queue_is_covered(const takt_queue *queue)
+int takt_queue_uncovered_priority(const takt_queue *queue)
 {
     cover slots;
 
-    if (queue->waiters.total > queue->in_hand.count)
-        return false;
-    if (queue->waiters.total == 0)
-        return true;
-    if (queue->waiters.changes > 0)
-        return takt_queue_uncovered(queue) == NULL;
+    if (queue->waiters.changes > 0) {
+        const takt_permit *first = takt_queue_uncovered(queue);
+        return first ? first->priority : -1;
+    }
     count_slots(&queue->in_hand, &slots);
     for (int i = 0; i < TAKT_PRIORITIES; i++)
         if (queue->waiters.count[i] > 0 &&
             use_slots(&slots, first_of(queue, i), queue->waiters.count[i]) <
                 queue->waiters.count[i])
-            return false;
-    return true;
+            return i;
+    return -1;
+}
+
+bool takt_queue_is_covered(const takt_queue *queue)
+{
+    if (queue->waiters.total > queue->in_hand.count)
+        return false;
+    return queue->waiters.total == 0 || takt_queue_uncovered_priority(queue) < 0;
 }
 
 takt_permit *takt_queue_uncovered(const takt_queue *queue)

@@ -13,6 +13,9 @@
 /* Whether the slots in hand suffice for all waiters. */
 bool takt_queue_is_covered(const takt_queue *queue);
 
+/* The most urgent priority of the waiters without a slot in hand; -1: there is a slot for each. */
+int takt_queue_uncovered_priority(const takt_queue *queue);
+
 /* The first waiter without a slot in hand, and the first one of the least urgent priority that has
  * such waiters; NULL: there is a slot for each. */
 takt_permit *takt_queue_uncovered(const takt_queue *queue);

@@ -10,9 +10,10 @@
  * the queues of the clients and the ledgers have no waiters and no held permits.
  *
  * any_wait [SEEDS [PATIENCE_S [agent]]]: so many seeds from TAKT_SEED on; exit status 0: all checks
- * passed. A world fails if nothing starts for that long although work waits. A small patience finds
- * work that starts only because its worker claims again after a keepalive. The suite has no worlds
- * with an agent: on a busy host some do not end, for a reason that is not known yet.
+ * passed. A world fails if nothing starts for that long although work waits, or if workers claim
+ * again and again meanwhile. A small patience finds work that starts only because its worker claims
+ * again after a keepalive. The suite has no worlds with an agent: on a busy host some do not end,
+ * for a reason that is not known yet.
  */
 #include "any/wait.h"
 
@@ -35,7 +36,7 @@
 #include "store/redis/server.h"
 #include "store/rig.h"
 
-enum { SEEDS = 12, STEPS = 300, PATIENCE_S = 100 };
+enum { SEEDS = 12, STEPS = 300, PATIENCE_S = 100, CALLS_MAX = 2000 };
 
 /* No call fails because the host is busy. */
 #define STORE_TIMEOUT_US INT64_C(100000000)
@@ -77,9 +78,10 @@ static struct {
     int party_count;
     job jobs[JOBS];
     takt_call calls[CALLS];
-    bool called[CALLS];     /* which of them are under way */
-    int held[LEVELS][KEYS]; /* by limits and keys */
-    int64_t moved_at_ns;    /* when something has started or ended last */
+    bool called[CALLS];                /* which of them are under way */
+    int held[LEVELS][KEYS];            /* by limits and keys */
+    int64_t moved_at_ns;               /* when something has started or ended last */
+    int64_t counted_at_ns, calls_then; /* the calls to the store at that moment */
 } here;
 static struct server server;
 static struct proxy proxy;
@@ -147,10 +149,37 @@ static void turn(void)
     uv_run(&here.loop, UV_RUN_NOWAIT);
 }
 
+static int64_t store_calls(void)
+{
+    int64_t sum = 0;
+    takt_stats stats;
+
+    for (int i = 0; i < here.party_count; i++)
+        if (here.parties[i].client) {
+            takt_get_stats(here.parties[i].client, &stats);
+            sum += stats.store_calls;
+        }
+    return sum;
+}
+
+/* No worker claims again and again while nothing moves. */
+static void check_calls(void)
+{
+    int64_t calls = store_calls();
+
+    if (here.counted_at_ns != here.moved_at_ns || calls < here.calls_then) {
+        here.counted_at_ns = here.moved_at_ns;
+        here.calls_then = calls;
+    }
+    MUST(calls - here.calls_then < CALLS_MAX, "%d calls, and nothing moves",
+         (int)(calls - here.calls_then));
+}
+
 /* Waits for an event.  Something has to move. */
 static void await(const char *what)
 {
     uv_run(&here.loop, UV_RUN_ONCE);
+    check_calls();
     MUST((int64_t)uv_hrtime() - here.moved_at_ns < patience_s * INT64_C(1000000000), "%s", what);
 }
 

@@ -103,6 +103,28 @@ Test(parking, more_urgent_waiters_are_not_parked)
     cr_expect_eq(claims, 1);
 }
 
+Test(parking, an_urgent_waiter_with_a_slot_does_not_keep_the_others_in_turn)
+{
+    takt_award slot = award_of(0, SECOND, 0, 1, 1);
+
+    add("a", 1);
+    wait_as(0, 1, 1);
+    run(0);
+    cr_expect_eq(said[0].wants[0].priority, 1);
+    slot.in_line = 1U << 5;
+    slot.claim_again_at_us = NOW + 100 * MS;
+    answer_to(0, &slot, 0);
+    run(110 * MS);
+    cr_assert_eq(claims, 1);
+    cr_expect_eq(said[0].wants[0].priority, 5, "the other one has the slot in hand");
+    put_off(0, 110 * MS, 10 * SECOND, true);
+    run(SECOND / 2);
+    cr_expect_eq(claims, 0);
+    run(SECOND + 10 * MS);
+    cr_expect_str_eq(started, "a");
+    cr_expect_eq(claims, 0);
+}
+
 /* The lines of its inner limits have places of them. */
 Test(parking, a_parked_queue_whose_waiters_are_gone_claims_once_more)
 {
