@@ -80,8 +80,8 @@ static void on_blocked(takt_store_call *call)
     takt_queue *queue = NULL;
 
     if (exchange->of_inner) {
-        while (call->status == 0 &&
-               (queue = takt_nest_next(&worker->scheduler, call->limit, key, queue)) != NULL) {
+        while (call->status == 0 && (queue = takt_nest_next(&worker->scheduler, call->limit->name,
+                                                            key, queue)) != NULL) {
             takt_order_unpark(&worker->scheduler, queue);
             takt_scheduler_blocked(
                 &worker->scheduler, queue,
@@ -91,7 +91,8 @@ static void on_blocked(takt_store_call *call)
         if (fleet->on.told)
             fleet->on.told(fleet, worker, exchange->ledger, &call->standing);
         takt_registry_queue(&worker->scheduler, worker->limit, key);
-        while ((queue = takt_registry_next(&worker->scheduler, worker->limit, key, queue)) != NULL)
+        while ((queue = takt_registry_next(&worker->scheduler, worker->limit->name, key, queue)) !=
+               NULL)
             takt_scheduler_blocked(&worker->scheduler, queue, call->standing.blocked_until_us);
     }
     takt_sim_ask_pass(worker);
@@ -171,7 +172,8 @@ static void tell_queue(const takt_sim_event *event, void (*tell)(takt_scheduler 
 
     if (takt_sim_is_for_dead(event) || worker->cut)
         return;
-    while ((queue = takt_registry_next(&worker->scheduler, worker->limit, key, queue)) != NULL) {
+    while ((queue = takt_registry_next(&worker->scheduler, worker->limit->name, key, queue)) !=
+           NULL) {
         tell(&worker->scheduler, queue);
         takt_sim_ask_pass(worker);
     }

@@ -79,9 +79,9 @@ static void tell_queue(const takt_calling *calling)
     const takt_store_call *call = &calling->call;
     takt_queue *queue = takt_client_queue(calling->client, call->limit, call->key, NULL, 1);
 
-    for (; queue; queue = takt_registry_next(scheduler, call->limit, call->key, queue))
+    for (; queue; queue = takt_registry_next(scheduler, call->limit->name, call->key, queue))
         takt_scheduler_blocked(scheduler, queue, call->standing.blocked_until_us);
-    while ((queue = takt_nest_next(scheduler, call->limit, call->key, queue))) {
+    while ((queue = takt_nest_next(scheduler, call->limit->name, call->key, queue))) {
         takt_order_unpark(scheduler, queue);
         takt_scheduler_blocked(
             scheduler, queue,

@@ -26,17 +26,15 @@ static void store_event(void *data, const takt_event *event)
         client->options.on_event(client, event, client->options.data);
 }
 
-/* Another program has blocked, unblocked or reset a ledger, or applied a policy. */
-static void store_hint(void *data, const char *name, const char *key)
+/* Another program has blocked, unblocked or reset a ledger, or applied a policy.  Work may wait for
+ * a limit that our policy has no more. */
+static void store_hint(void *data, const char *limit, const char *key)
 {
     takt_client *client = data;
-    const takt_limit *limit = takt_client_limit(client, name);
     takt_queue *queue = NULL;
 
-    if (name[0] == '\0')
+    if (limit[0] == '\0')
         takt_follow_look(client);
-    if (!limit)
-        return;
     while ((queue = takt_registry_next(&client->scheduler, limit, key, queue)))
         takt_claims_hint(&client->scheduler, queue);
     while ((queue = takt_nest_next(&client->scheduler, limit, key, queue)))
@@ -45,17 +43,16 @@ static void store_hint(void *data, const char *name, const char *key)
 }
 
 /* A permit has become free, and this client is first in line, for one of its tenants. */
-static void store_wake(void *data, const char *name, const char *key)
+static void store_wake(void *data, const char *limit, const char *key)
 {
     takt_client *client = data;
-    const takt_limit *limit = takt_client_limit(client, name);
     takt_queue *queue = NULL;
 
-    while (limit && (queue = takt_registry_next(&client->scheduler, limit, key, queue))) {
+    while ((queue = takt_registry_next(&client->scheduler, limit, key, queue))) {
         takt_claims_wake(&client->scheduler, queue);
         takt_client_ask(client);
     }
-    while (limit && (queue = takt_nest_next(&client->scheduler, limit, key, queue))) {
+    while ((queue = takt_nest_next(&client->scheduler, limit, key, queue))) {
         takt_claims_wake_inner(&client->scheduler, queue);
         takt_client_ask(client);
     }

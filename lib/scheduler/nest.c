@@ -13,11 +13,11 @@
 
 #define ID_SIZE (TAKT_NAME_SIZE_MAX + 1 + TAKT_KEY_SIZE_MAX)
 
-static size_t write_id(char id[ID_SIZE], const takt_limit *limit, const char *key)
+static size_t write_id(char id[ID_SIZE], const char *limit, const char *key)
 {
-    size_t name_size = strlen(limit->name), key_size = strlen(key);
+    size_t name_size = strlen(limit), key_size = strlen(key);
 
-    memcpy(id, limit->name, name_size + 1);
+    memcpy(id, limit, name_size + 1);
     memcpy(id + name_size + 1, key, key_size);
     return name_size + 1 + key_size;
 }
@@ -34,7 +34,7 @@ static takt_inner_ledger *ledger_at(takt_scheduler *scheduler, const takt_limit 
                                     const char *key)
 {
     char id[ID_SIZE];
-    size_t size = write_id(id, limit, key);
+    size_t size = write_id(id, limit->name, key);
     takt_inner_ledger *ledger = find(scheduler, id, size);
 
     if (ledger)
@@ -116,7 +116,7 @@ void takt_nest_leave(takt_scheduler *scheduler, takt_queue *queue)
     }
 }
 
-takt_queue *takt_nest_next(takt_scheduler *scheduler, const takt_limit *limit, const char *key,
+takt_queue *takt_nest_next(takt_scheduler *scheduler, const char *limit, const char *key,
                            const takt_queue *before)
 {
     char id[ID_SIZE];

@@ -29,9 +29,9 @@ int takt_nest_join(takt_scheduler *scheduler, takt_queue *queue, const takt_chai
                    const char *const *keys, const char *tenant);
 void takt_nest_leave(takt_scheduler *scheduler, takt_queue *queue);
 
-/* The next queue after `before` (NULL: the first) that has this limit and key as an inner level;
- * NULL: no more. */
-takt_queue *takt_nest_next(takt_scheduler *scheduler, const takt_limit *limit, const char *key,
+/* The next queue after `before` (NULL: the first) that has a limit of this name, with this key, as
+ * an inner level; NULL: no more. */
+takt_queue *takt_nest_next(takt_scheduler *scheduler, const char *limit, const char *key,
                            const takt_queue *before);
 
 /* Whether a nested queue has the limits of that chain. */

@@ -139,12 +139,11 @@ static size_t add_part(char *id, size_t size, const char *part)
     return size + more;
 }
 
-static size_t write_id(char id[ID_SIZE], const takt_limit *limit, const char *key,
-                       const char *tenant)
+static size_t write_id(char id[ID_SIZE], const char *limit, const char *key, const char *tenant)
 {
-    size_t name_size = strlen(limit->name), key_size = strlen(key), size;
+    size_t name_size = strlen(limit), key_size = strlen(key), size;
 
-    memcpy(id, limit->name, name_size + 1);
+    memcpy(id, limit, name_size + 1);
     memcpy(id + name_size + 1, key, key_size);
     size = name_size + 1 + key_size;
     return tenant[0] ? add_part(id, size, tenant) : size;
@@ -167,10 +166,10 @@ takt_queue *takt_registry_find_tenant(takt_scheduler *scheduler, const takt_limi
 {
     char id[ID_SIZE];
 
-    return takt_registry_named(scheduler, id, write_id(id, limit, key, tenant ? tenant : ""));
+    return takt_registry_named(scheduler, id, write_id(id, limit->name, key, tenant ? tenant : ""));
 }
 
-takt_queue *takt_registry_next(takt_scheduler *scheduler, const takt_limit *limit, const char *key,
+takt_queue *takt_registry_next(takt_scheduler *scheduler, const char *limit, const char *key,
                                takt_queue *before)
 {
     char id[ID_SIZE];
@@ -210,7 +209,7 @@ takt_queue *takt_registry_tenant(takt_scheduler *scheduler, const takt_limit *li
 
     if (!tenant)
         return takt_registry_queue(scheduler, limit, key);
-    size = write_id(id, limit, key, tenant);
+    size = write_id(id, limit->name, key, tenant);
     queue = takt_registry_named(scheduler, id, size);
     if (!queue)
         queue = make_queue(scheduler, limit, id, size);
@@ -241,7 +240,7 @@ takt_queue *takt_registry_queue(takt_scheduler *scheduler, const takt_limit *lim
 
     if (queue && queue->limit == limit && strcmp(queue->key, key) == 0)
         return queue;
-    size = write_id(id, limit, key, "");
+    size = write_id(id, limit->name, key, "");
     queue = takt_registry_named(scheduler, id, size);
     if (!queue)
         queue = make_plain(scheduler, limit, id, size);
@@ -270,7 +269,7 @@ static size_t add_units(char *id, size_t size, const takt_chain *chain)
 static size_t write_nested_id(char id[NESTED_ID_SIZE], const takt_chain *chain, const char *tenant)
 {
     int outermost = chain->count - 1;
-    size_t size = write_id(id, chain->limits[outermost], chain->keys[outermost], "");
+    size_t size = write_id(id, chain->limits[outermost]->name, chain->keys[outermost], "");
 
     size = add_part(id, size, tenant);
     for (int i = 0; i < outermost; i++) {

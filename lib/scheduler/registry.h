@@ -41,9 +41,9 @@ takt_queue *takt_registry_find_tenant(takt_scheduler *scheduler, const takt_limi
  */
 takt_queue *takt_registry_named(takt_scheduler *scheduler, const char *name, size_t size);
 
-/* All queues that claim from a ledger, one after the other: `before` is the last one, NULL for the
- * first.  NULL: no more. */
-takt_queue *takt_registry_next(takt_scheduler *scheduler, const takt_limit *limit, const char *key,
+/* All queues that claim from the ledger of a limit's name and a key, one after the other: `before`
+ * is the last one, NULL for the first.  NULL: no more. */
+takt_queue *takt_registry_next(takt_scheduler *scheduler, const char *limit, const char *key,
                                takt_queue *before);
 
 void takt_registry_put(takt_scheduler *scheduler, takt_queue *queue, int list);

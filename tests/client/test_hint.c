@@ -171,6 +171,33 @@ Test(hint, and_within_a_process)
     hear_of_a_block();
 }
 
+/* Its work waits on for a limit that the new policy has no more. */
+Test(hint, a_limit_that_is_gone_is_heard_of)
+{
+    takt_rule_text rule = {.rate = "1/s"};
+    takt_limit_text limit = {.name = "calls", .rules = &rule, .rule_count = 1};
+    takt_call call = {0};
+    takt_policy *next;
+
+    open_both("1/4s", "10s", "");
+    await_call(takt_block(other.client, &call, "mail", NULL, INT64_C(3600000000), NULL, note_call));
+    acquire(&worker, 1);
+    await_hand(0);
+    while (queue_of(&worker)->awarded.blocked_until_us == 0 || queue_of(&worker)->claims.in_flight)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_assert_eq(takt_policy_new(&next, NULL), 0);
+    cr_assert_eq(takt_policy_add(next, &limit, NULL), 0);
+    cr_assert_eq(takt_reload(worker.client, next, NULL), 0);
+    await_call(takt_unblock(other.client, &call, "mail", NULL, note_call));
+    while (!queue_of(&worker)->claims.in_flight && worker.starts == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_expect_eq(queue_of(&worker)->claims.hint, HINT_CLAIMED, "not only a keepalive later");
+    while (worker.starts == 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    close_both();
+    takt_policy_free(next);
+}
+
 /* The report of a vendor's 429 is as good as a block. */
 Test(hint, a_penalty_is_heard_of_at_once)
 {

@@ -222,8 +222,7 @@ Test(tenants, of_an_inner_limit_wait_for_one_slot_of_all_levels)
     acquire_for(few, FEW, "account", "acme");
     cr_expect_null(queue_of("account", "acme"));
     do
-        queue =
-            takt_registry_next(&client->scheduler, takt_policy_find(policy, "vendor"), "", queue);
+        queue = takt_registry_next(&client->scheduler, "vendor", "", queue);
     while (queue && strcmp(queue->nest->tenant, "acme") != 0);
     cr_assert_not_null(queue);
     cr_expect_str_eq(queue->turn->tenant, "account");
@@ -302,8 +301,7 @@ static const takt_queue *any_queue_of(const char *limit, const char *tenant)
 {
     takt_queue *queue = NULL;
 
-    while ((queue =
-                takt_registry_next(&client->scheduler, takt_policy_find(policy, limit), "", queue)))
+    while ((queue = takt_registry_next(&client->scheduler, limit, "", queue)))
         if (strcmp(queue->turn->tenant, tenant) == 0)
             return queue;
     return NULL;
@@ -338,8 +336,7 @@ Test(tenants, keys_of_the_limit_inside_are_tenants)
     cr_expect_not_null(queue_of("vendor", "nobody asks for it"), "the work of vendor itself");
     cr_assert_not_null(any_queue_of("vendor", "many"));
     cr_expect_eq(any_queue_of("vendor", "acme")->turn->weight, 3);
-    for (queue = NULL; (queue = takt_registry_next(&client->scheduler,
-                                                   takt_policy_find(policy, "vendor"), "", queue));)
+    for (queue = NULL; (queue = takt_registry_next(&client->scheduler, "vendor", "", queue));)
         count += strncmp(queue->turn->tenant, shown, sizeof shown - 1) == 0 &&
                  strlen(queue->turn->tenant) == TAKT_TENANT_SIZE_MAX;
     cr_expect_eq(count, 1);

@@ -175,7 +175,7 @@ static int64_t count_waiting(int level, int key, bool counted)
         takt_queue *queue = NULL;
         if (fleet.workers[w].dead)
             continue;
-        while ((queue = takt_nest_next(scheduler, &limits[level], name, queue)))
+        while ((queue = takt_nest_next(scheduler, limits[level].name, name, queue)))
             waiting += takt_max((counted ? queue->waiters.counted : queue->waiters.total) -
                                     queue->in_hand.count,
                                 0);

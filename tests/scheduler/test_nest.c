@@ -170,9 +170,9 @@ Test(nest, equal_keys_of_other_limits_are_other_queues)
     run(0);
     cr_assert_eq(claims, 2);
     cr_expect_neq(said[0].worker, said[1].worker);
-    cr_expect_eq(takt_nest_next(&s, &domain, "a", NULL), queues[0]);
-    cr_expect_null(takt_nest_next(&s, &domain, "a", queues[0]));
-    cr_expect_eq(takt_nest_next(&s, &bulk, "a", NULL), queues[1]);
+    cr_expect_eq(takt_nest_next(&s, domain.name, "a", NULL), queues[0]);
+    cr_expect_null(takt_nest_next(&s, domain.name, "a", queues[0]));
+    cr_expect_eq(takt_nest_next(&s, bulk.name, "a", NULL), queues[1]);
 }
 
 Test(nest, tenants_of_the_outermost_limit_take_its_turns)
@@ -294,7 +294,7 @@ Test(nest, a_ledger_has_plain_and_nested_queues)
     add("a", 0);
     add("b", 0);
     takt_registry_queue(&s, &server, "other");
-    while ((at = takt_registry_next(&s, &server, "mx", at)))
+    while ((at = takt_registry_next(&s, server.name, "mx", at)))
         count++;
     cr_expect_eq(count, 3);
     cr_assert_not_null(plain->turn, "it takes turns with the others");

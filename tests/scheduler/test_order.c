@@ -100,7 +100,7 @@ Test(order, tenants_have_queues_of_their_own)
     cr_expect_null(takt_registry_find_tenant(&s, &limit, "key", "beta"));
     cr_expect_neq(takt_registry_tenant(&s, &limit, "", "acme", 1), acme, "another key");
     takt_registry_tenant(&s, &limit, "key", "beta", 1);
-    for (at = NULL; (at = takt_registry_next(&s, &limit, "key", at)); count++)
+    for (at = NULL; (at = takt_registry_next(&s, limit.name, "key", at)); count++)
         cr_expect_str_eq(at->key, "key");
     cr_expect_eq(count, 3);
     queues[queue_count++] = none; /* so that it can be closed */
@@ -239,7 +239,7 @@ Test(order, a_hint_is_for_those_in_line)
     add_many(33);
     run(0);
     answer_all();
-    for (takt_queue *at = NULL; (at = takt_registry_next(&s, &limit, "key", at));)
+    for (takt_queue *at = NULL; (at = takt_registry_next(&s, limit.name, "key", at));)
         takt_claims_hint(&s, at);
     run(1);
     cr_expect_eq(claims, TAKT_TURNS_IN_LINE);
