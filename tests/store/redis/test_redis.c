@@ -616,6 +616,29 @@ Test(redis, what_lies_there_expires)
     server_stop(&server);
 }
 
+/* The server's clock goes on while a script with several claims runs: none of them may find a text
+ * whose pages have expired. */
+Test(redis, pages_outlive_the_text_that_refers_to_them)
+{
+    takt_limit limit = log_limit();
+    long long text_ms, pages_ms;
+    struct server server;
+    struct rig rig;
+
+    limit.numbers.rules[0].period_us = 60000000;
+    cr_assert_eq(takt_rule_prepare(&limit.numbers.rules[0], NULL), 0);
+    server_start(&server, NULL);
+    open_with(&rig, &server, "");
+    for (int i = 0; i < 3; i++)
+        cr_expect_eq(rig_try(&rig, &limit, "k", 1), 0);
+    pages_ms = atoll(server_say(&server, "PTTL takt:{test/log/k}:log") + 1);
+    text_ms = atoll(server_say(&server, "PTTL takt:{test/log/k}") + 1);
+    cr_expect_gt(text_ms, 0);
+    cr_expect_gt(pages_ms, text_ms);
+    rig_close(&rig);
+    server_stop(&server);
+}
+
 Test(redis, closed_with_calls_under_way)
 {
     enum { CALLS = 50 };

@@ -52,10 +52,9 @@ local function keep_text(head, tail, expires, always)
             logs.drop_pages()
         end
     elseif always or head ~= ledger.stored then
-        local expires_ms = numbers.digits(math.ceil(expires / 1000))
-        redis.call('SET', KEYS[1], head .. tail, 'PXAT', expires_ms)
-        if logs then
-            logs.write_pages(expires_ms)
+        redis.call('SET', KEYS[1], head .. tail, 'PXAT', numbers.digits(math.ceil(expires / 1000)))
+        if logs then -- the next claim of this script must not find the text without its pages
+            logs.write_pages(numbers.digits(math.ceil((expires + SLACK) / 1000)))
         end
     end
 end

@@ -11,7 +11,10 @@
 --   KEYS[4], for each worker: "SEQ,HELD,EXPIRES"
 --            all: "HELD,HOLDERS,LEAST,KEPT"
 
-local SLACK = 10000000 -- keys live longer than their content, so that few claims must extend them
+-- Keys live longer than their content, so that few claims must extend them, and longer than the text that tells of
+-- them: the server's clock goes on while a script runs. PEXPIREAT then deletes a key at once, but a text that ended
+-- meanwhile stays visible to the rest of the script.
+local SLACK = 10000000
 local TURNS = 562949953421312 -- the turns of a priority: a place's score is its priority * TURNS + its turn
 
 local PLACE = ';(%d),(%d+),(%d+),(%d+),(%d+),(%d+)'
