@@ -201,7 +201,7 @@ static bool has_long_turns(const takt_ledger *ledger, const takt_ledger *inner,
                            const takt_place *place)
 {
     for (int i = 0; i < ledger->line_count; i++)
-        if (ledger->line[i].client != place->client)
+        if (ledger->line[i].process != place->process)
             return false;
     return place->tenant > 0 && inner->numbers->lookahead_us == ledger->numbers->lookahead_us &&
            (ledger->line_count == 1 || takt_gaps_suit(ledger, inner->numbers));

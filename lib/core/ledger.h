@@ -92,7 +92,7 @@ typedef struct takt_claim {
      * inner keys name.  NULL: no tenants. */
     const char *tenant;
     int32_t tenant_weight; /* 0: 1 */
-    uint64_t client; /* the process's own number: whom to wake instead of `worker`; 0: `worker` */
+    uint64_t process; /* the process's own number: whom to wake instead of `worker`; 0: `worker` */
     /* With `fair` on the innermost limit: for whom the waiters are in its line. NULL: it has one
      * tenant without a name. */
     const char *inner_tenant;
@@ -206,7 +206,7 @@ typedef struct takt_place {
     bool foremost;    /* the most urgent place of its worker: counting these counts workers */
     bool lacking;     /* it waits for a permit: it is unknown when there will be one */
     int16_t tenant;   /* index + 1 among the tenants; 0: the ledger has none */
-    uint64_t client;  /* with tenants: whom to wake instead; 0: the worker */
+    uint64_t process; /* with tenants: whom to wake instead; 0: the worker */
     bool behind;      /* not kept, in an inner line: the claim does not wait for it (tenants.h) */
     bool away;        /* not kept: it is behind, and is not in the outermost line */
     int16_t inside;   /* not kept: index + 1 of its tenant in the innermost line (tenants.h) */

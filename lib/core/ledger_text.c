@@ -528,7 +528,7 @@ static void write_place(takt_writer *writer, const takt_ledger *ledger, int i)
     if (place->tenant > 0) {
         write_number(writer, '@', place->tenant);
         takt_write_char(writer, ',');
-        takt_write_hex(writer, place->client);
+        takt_write_hex(writer, place->process);
         if (place->held_back > 0)
             write_number(writer, ',', place->held_back);
         if (place->due_in_us > 0)
@@ -541,14 +541,14 @@ static void write_place(takt_writer *writer, const takt_ledger *ledger, int i)
 static void read_place_of_tenant(takt_reader *reader, const takt_ledger *ledger, takt_place *place)
 {
     place->tenant = 0;
-    place->client = 0;
+    place->process = 0;
     place->held_back = place->due_in_us = 0;
     if (ledger->tenant_count == 0)
         return;
     takt_read_char(reader, '@');
     place->tenant = (int16_t)takt_read_int(reader, 1, ledger->tenant_count);
     takt_read_char(reader, ',');
-    place->client = takt_read_hex(reader);
+    place->process = takt_read_hex(reader);
     if (takt_read_if(reader, ','))
         place->held_back = takt_read_int(reader, 1, place->waiting);
     if (takt_read_if(reader, '+'))

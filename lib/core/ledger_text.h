@@ -35,7 +35,7 @@
  * hold back, and how long after its claim these give it the next token:
  *
  *     pPRIORITY,WEIGHT,TAG,SINCE,NAME
- *     w...@TENANT,CLIENT[,HELD_BACK][+DUE_IN]
+ *     w...@TENANT,PROCESS[,HELD_BACK][+DUE_IN]
  *
  * Workers are hexadecimal; a place may be aside, the foremost of its worker, lacking a permit, and
  * of a higher weight than 1 with so many shares left of its turn, and behind others of its priority

@@ -224,7 +224,7 @@ void takt_tenants_assign(takt_ledger *ledger, const takt_claim *claim, const cha
         if (place->worker != claim->worker)
             continue;
         place->tenant = (int16_t)(takt_tenants_find(ledger, place->priority, name) + 1);
-        place->client = claim->client;
+        place->process = claim->process;
     }
 }
 

@@ -5,7 +5,7 @@
 
 void takt_wakes_add(takt_award *award, const takt_place *place, int level)
 {
-    uint64_t worker = place->client ? place->client : place->worker;
+    uint64_t worker = place->process ? place->process : place->worker;
 
     for (int i = 0; i < award->wake_count; i++)
         if (award->wakes[i] == worker && award->wake_levels[i] == level)

@@ -146,7 +146,7 @@ void takt_waker_answered(takt_waker *waker, const takt_store_call *call)
     if (!call->claim || (!waker->on_wake && !waker->on_hint))
         return;
     if (waker->socket < 0)
-        listen_as(waker, call->claim->client ? call->claim->client : call->claim->worker);
+        listen_as(waker, call->claim->process ? call->claim->process : call->claim->worker);
     for (int i = 0; waker->socket >= 0 && i < call->award->wake_count; i++)
         send_to(waker->socket, call->award->wakes[i], WAKE, call, call->award->wake_levels[i]);
 }

@@ -98,7 +98,7 @@ static inline void claim(sub *claimer, int64_t at_us)
     takt_ledger *levels[] = {claimer->inner >= 0 ? &inner[claimer->inner] : NULL,
                              claimer->between >= 0 ? &inner[claimer->between] : NULL};
     takt_claim claim = {.worker = takt_tenant_worker(claimer->worker, claimer->tenant),
-                        .client = claimer->worker,
+                        .process = claimer->worker,
                         .seq = ++b.seq,
                         .waiting = claimer->count,
                         .tenant = claimer->tenant,

@@ -22,7 +22,7 @@ static inline void say_of(int64_t at_us, uint64_t worker, const char *tenant, in
                           int priority, int64_t count)
 {
     takt_claim claim = {.worker = takt_tenant_worker(worker, tenant),
-                        .client = tenant ? worker : 0,
+                        .process = tenant ? worker : 0,
                         .seq = ++b.seq,
                         .waiting = count,
                         .newcomers = count,

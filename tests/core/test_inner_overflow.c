@@ -49,7 +49,7 @@ static void claim_with(int64_t at_us, uint64_t worker, int at, int priority, int
 {
     static takt_ledger *levels[2];
     takt_claim claim = {.worker = name_of(worker, at),
-                        .client = worker,
+                        .process = worker,
                         .seq = ++b.seq,
                         .waiting = waiting,
                         .newcomers = newcomers,
@@ -358,7 +358,7 @@ Test(inner_overflow, a_level_between_has_too_many_tenants)
 Test(inner_overflow, a_claim_stands_in_a_line_with_all_its_priorities_or_none)
 {
     takt_claim both = {.worker = name_of(1, FIRST),
-                       .client = 1,
+                       .process = 1,
                        .waiting = 4,
                        .newcomers = 4,
                        .tenant = "first",

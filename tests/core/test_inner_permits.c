@@ -44,7 +44,7 @@ static void claim(int64_t at_us, uint64_t worker, int64_t holding, int64_t waiti
 {
     takt_ledger *levels[] = {&inner[0], &inner[1]};
     takt_claim claim = {.worker = worker + 100,
-                        .client = worker,
+                        .process = worker,
                         .seq = ++b.seq,
                         .waiting = waiting,
                         .holding = holding,

@@ -301,7 +301,7 @@ Test(ledger_text, the_longest_place_fits)
                                  .aside = true,
                                  .foremost = true,
                                  .lacking = true,
-                                 .client = UINT64_MAX};
+                                 .process = UINT64_MAX};
         b.tenants[i] = (takt_tenant){
             .weight = TAKT_TENANT_WEIGHT_MAX, .tag = big, .since_us = big, .priority = 9};
         memset(b.tenants[i].name, '%', TAKT_TENANT_TEXT_MAX);

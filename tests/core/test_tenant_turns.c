@@ -25,7 +25,7 @@ TestSuite(tenant_turns, .init = set_up);
 static void hold(int64_t at_us, uint64_t worker, const char *tenant, int64_t holding, int64_t count)
 {
     takt_claim claim = {.worker = takt_tenant_worker(worker, tenant),
-                        .client = worker,
+                        .process = worker,
                         .seq = ++b.seq,
                         .waiting = count,
                         .holding = holding,

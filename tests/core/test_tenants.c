@@ -36,7 +36,7 @@ Test(tenants, a_ledger_has_none_until_one_is_named)
     cr_assert_eq(tenant_of("acme", 5)->weight, 2);
     cr_assert_eq(place_of(&b, 1, 5)->tenant, 1, "work that names none is of one tenant");
     cr_assert_eq(place_of(&b, 2, 5)->tenant, 1);
-    cr_assert_eq(place_of(&b, takt_tenant_worker(3, "acme"), 5)->client, 3);
+    cr_assert_eq(place_of(&b, takt_tenant_worker(3, "acme"), 5)->process, 3);
     say_of(2000, 1, NULL, 0, 5, 50);
     cr_assert_eq(b.ledger.line_count, 3, "it has the place that it had");
     say_of(2000, 1, "", 0, 5, 50);

@@ -274,7 +274,7 @@ Test(try, an_old_statement_changes_nothing)
 static void stand(uint64_t worker, bool nested)
 {
     takt_claim claim = {.worker = worker,
-                        .client = worker,
+                        .process = worker,
                         .seq = ++seq,
                         .waiting = 1,
                         .tenant = "a",

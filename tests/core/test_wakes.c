@@ -22,7 +22,7 @@ Test(wakes, a_worker_is_named_once)
 Test(wakes, a_place_of_a_tenant_names_its_client)
 {
     takt_award award = {.wake_count = 0};
-    takt_place places[] = {{.worker = 70, .client = 7}, {.worker = 71, .client = 7}};
+    takt_place places[] = {{.worker = 70, .process = 7}, {.worker = 71, .process = 7}};
 
     for (int i = 0; i < 2; i++)
         takt_wakes_add(&award, &places[i], 0);

@@ -128,7 +128,7 @@ Test(nest, a_claim_names_its_subject)
     cr_expect_str_eq(said[0].tenant, "a.example");
     cr_expect_eq(said[0].tenant_weight, 1);
     cr_expect_eq(said[0].waiting, 2);
-    cr_expect_eq(said[0].client, 7);
+    cr_expect_eq(said[0].process, 7);
     cr_expect_str_eq(said[1].tenant, "b.example");
     cr_expect_neq(said[0].worker, said[1].worker);
     cr_expect_neq(said[0].worker, 7);

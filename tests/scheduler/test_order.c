@@ -67,7 +67,7 @@ Test(order, a_claim_names_its_tenant)
     cr_assert_eq(claims, 2);
     cr_expect_str_eq(said[0].tenant, "acme");
     cr_expect_eq(said[0].tenant_weight, 3);
-    cr_expect_eq(said[0].client, 7);
+    cr_expect_eq(said[0].process, 7);
     cr_expect_eq(said[0].worker, takt_tenant_worker(7, "acme"));
     cr_expect_neq(said[0].worker, 7, "it is a worker of its own to the ledger");
     cr_expect_str_eq(said[1].tenant, "");

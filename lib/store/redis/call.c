@@ -18,8 +18,8 @@
 #include "store/redis/policy_reply.h"
 #include "store/redis/protocol.h"
 
-#define TRIES_MAX 32 /* a limit, in case scripts are flushed all the time */
-#define TURNS_MAX 5  /* redirections without a pause */
+#define TRIES_MAX        32 /* a limit, in case scripts are flushed all the time */
+#define REDIRECTIONS_MAX 5  /* without a pause */
 
 void takt_redis_set_trouble(takt_redis_store *store, const takt_redis_node *node, const char *text,
                             const char *word)
@@ -280,7 +280,7 @@ static void set_node(takt_redis_job *job, takt_redis_node *node)
 void takt_redis_job_aim(takt_redis_job *job)
 {
     job->ask = false;
-    job->turns = 0;
+    job->redirections = 0;
     set_node(job, takt_redis_node_of(job->store, job->call->limit->name, job->call->key));
 }
 
@@ -333,7 +333,7 @@ static bool follow(takt_redis_job *job, const takt_reply *reply)
     job->sent = false;
     job->ask = redirection.ask;
     set_node(job, node);
-    if (++job->turns <= TURNS_MAX) {
+    if (++job->redirections <= REDIRECTIONS_MAX) {
         takt_redis_job_go(job);
         return true;
     }

@@ -118,7 +118,7 @@ static void redis_submit(takt_store *base, takt_store_call *call)
         return;
     }
     if (call->claim)
-        store->worker = call->claim->client ? call->claim->client : call->claim->worker;
+        store->worker = call->claim->process ? call->claim->process : call->claim->worker;
     job->due_ns = takt_timeout_due(&store->timeout, uv_hrtime());
     takt_list_append(&store->jobs, &job->order);
     if (!takt_redis_batch_take(job))
@@ -293,7 +293,7 @@ static void on_resumed(void *data, takt_link *link)
 
     (void)data;
     if (job->ask && takt_redis_node_connect(job->node))
-        job->turns = 0;
+        job->redirections = 0;
     else
         takt_redis_job_aim(job);
     takt_redis_job_begin(job);

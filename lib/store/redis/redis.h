@@ -46,11 +46,11 @@ struct takt_redis_job {
     takt_redis_node *node;     /* the one it is for; NULL: none has its slot */
     uint64_t due_ns;           /* by the clock of timeout.h */
     int tries;
-    int keys;  /* named, or to be named as the script has asked: TAKT_KEYS_... */
-    int turns; /* redirections since it was aimed */
-    int code;  /* why it pauses */
-    bool sent; /* the server owes it an answer */
-    bool ask;  /* the node has been named for this call only */
+    int keys;         /* named, or to be named as the script has asked: TAKT_KEYS_... */
+    int redirections; /* since it was aimed */
+    int code;         /* why it pauses */
+    bool sent;        /* the server owes it an answer */
+    bool ask;         /* the node has been named for this call only */
     int split; /* the keys that were on two nodes at its last call (TRYAGAIN); 0: they were not */
     takt_redis_step step;
 };

@@ -176,7 +176,7 @@ static void add_tenant(takt_writer *writer, const takt_claim *claim)
     takt_write_char(writer, '@');
     takt_write_int(writer, claim->tenant_weight);
     takt_write_char(writer, ',');
-    takt_write_hex(writer, claim->client);
+    takt_write_hex(writer, claim->process);
     takt_write_char(writer, ',');
     takt_write_text(writer, name);
 }

@@ -601,7 +601,7 @@ static void draw_tenant(agree_world *world, int worker, takt_claim *claim)
     int tenant = worker % (world->tenants > 0 ? world->tenants : 1);
 
     claim->tenant = claim->inner_tenant = NULL;
-    claim->client = 0;
+    claim->process = 0;
     claim->tenant_weight = claim->inner_weight = 0;
     claim->within_turns = false;
     if (world->tenants == 0)
@@ -609,7 +609,7 @@ static void draw_tenant(agree_world *world, int worker, takt_claim *claim)
     if (tenant == 0 && chance(world, 30))
         return;
     claim->tenant = name_tenant(tenant);
-    claim->client = tenant > 0 || chance(world, 50) ? claim->worker : 0;
+    claim->process = tenant > 0 || chance(world, 50) ? claim->worker : 0;
     claim->worker = takt_tenant_worker(claim->worker, claim->tenant);
     claim->tenant_weight = chance(world, 95) ? weights[tenant % 9] : weights[below(world, 9)];
 }

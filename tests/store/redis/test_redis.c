@@ -421,7 +421,7 @@ static void claim_for(struct rig_call *claim, const takt_limit *limit, const cha
     snprintf(names[number], sizeof names[number], "tenant %d", number);
     rig_call_init(claim, TAKT_OP_CLAIM, limit, key);
     claim->claim = (takt_claim){.worker = takt_tenant_worker(1, names[number]),
-                                .client = 1,
+                                .process = 1,
                                 .seq = waiting > 0 ? 1 : 2,
                                 .waiting = waiting,
                                 .tenant = names[number],

@@ -92,7 +92,7 @@ Test(script_call, a_tenant_stands_behind_the_waiters)
                         .uncontended = true,
                         .tenant = "a b;c",
                         .tenant_weight = 3,
-                        .client = 0xab,
+                        .process = 0xab,
                         .want_count = 1,
                         .wants = {{1, TAKT_NEVER, 1, 5, {{0}}}}};
     takt_store_call call = {.op = TAKT_OP_CLAIM,

@@ -9,7 +9,7 @@
 --       limits (inner.lua)
 -- ARGV  1 rules, 2 span, 3 revision, 4 lookahead, 5 max_waiting, permits and adapt, 6 zones,
 --       7 worker, 8 seq, 9 waiting; after it `*weight` of more than one process, `!` from a distant worker,
---       `,newcomers` with a bound that refuses, `/slot,cost,priority` with an offer, `@weight,client,name` with a
+--       `,newcomers` with a bound that refuses, `/slot,cost,priority` with an offer, `@weight,process,name` with a
 --       tenant; 10 holding (with permits), then for each want: count, latest (-1: any time), cost and after a slash
 --       each the amounts of further units, priority
 -- with KEYS 1 alone also the short form: the arguments and reply of quick.lua

@@ -130,7 +130,7 @@ if ledger.inner then
                 if not tenants then
                     return
                 end
-                tenants.client = of.client
+                tenants.process = of.process
                 if level ~= inner.levels[1] or inner.alike then
                     tenants.name, tenants.weight = of.name, of.weight
                 elseif inner.name then
@@ -181,7 +181,7 @@ if ledger.inner then
         alone_with = function(own)
             local count = 0
             for _, place in tenants.each(own) do
-                if place.client ~= tenants.client then
+                if place.process ~= tenants.process then
                     return nil
                 end
                 count = count + 1

@@ -14,7 +14,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         tail = stored and stored:sub(ends) or '',
         name = nil, -- the claim's, as in the text; nil: it names none
         weight = 1,
-        client = '0', -- the worker to wake
+        process = '0', -- the worker to wake
         worker = nil, -- the claimer
         list = {},
         places = {}, -- by priority and turn
@@ -25,9 +25,9 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
 
         -- Reads what the claim says behind its waiters: @WEIGHT,CLIENT,NAME. Returns what stands before it.
         split = function(told)
-            local before, weight, client, name = told:match('^([^@]*)@(%d+),(%x+),(.*)$')
+            local before, weight, process, name = told:match('^([^@]*)@(%d+),(%x+),(.*)$')
             if before then
-                tenants.name, tenants.client = name, client
+                tenants.name, tenants.process = name, process
                 tenants.weight = math.min(math.max(tonumber(weight), 1), TAKT_TENANT_WEIGHT_MAX)
             end
             return before or told
@@ -68,7 +68,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         -- and due_in are still the same.
         read_place = function(at)
             local worker, seq, priority, turn, wanting, need, waiting, again, expires, weight, left, former, aside,
-                foremost, lacks, index, client, holds, held_back, dues, due_in, stop =
+                foremost, lacks, index, process, holds, held_back, dues, due_in, stop =
                 tenants.tail:match('^;w(%x+),(%d+),(%d),(%d+),(%d+),(%d+),(%d+),(%d+),(%d+)' .. WEIGHTS .. FORMER
                     .. ',?(a?)(f?)(p?)@(%d+),(%x+)(,?)(%d*)(%+?)(%d*)()', at)
             local tenant = worker and tenants.list[tonumber(index)]
@@ -95,7 +95,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 foremost = foremost ~= '',
                 lacking = lacks ~= '',
                 tenant = tenant,
-                client = client,
+                process = process,
                 stop = stop,
             }
             if place then
@@ -126,7 +126,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 .. (place.left > 0 and '+' .. digits_of(place.left) or '')
                 .. (place.former > 0 and '-' .. digits_of(place.former) or '')
                 .. (marks ~= '' and ',' .. marks or '')
-                .. '@' .. place.tenant.index .. ',' .. place.client
+                .. '@' .. place.tenant.index .. ',' .. place.process
                 .. (place.held_back > 0 and ',' .. digits_of(place.held_back) or '')
                 .. ((place.due_in or 0) > 0 and '+' .. digits_of(place.due_in) or '')
                 .. (place.more and write_more(place) or '')
@@ -176,7 +176,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                         expires = place.expires,
                         weight = place.weight, left = place.left, former = place.former, aside = place.aside,
                         foremost = place.foremost, lacking = place.lacking, tenant = place.tenant,
-                        client = place.client, more = place.more, needs = place.needs, written = place.written,
+                        process = place.process, more = place.more, needs = place.needs, written = place.written,
                         written_index = place.written_index, written_due = place.written_due }
                 end
             end
@@ -396,7 +396,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 for priority = 0, 9 do
                     local place = record[priority]
                     if place then
-                        place.worker, place.seq, place.priority, place.client = name, record.seq, priority, '0'
+                        place.worker, place.seq, place.priority, place.process = name, record.seq, priority, '0'
                         place.expires, place.held_back, place.due_in = expiries[name] or silent_at, 0, 0
                         tenants.places[#tenants.places + 1] = place
                     end
@@ -434,7 +434,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 local place = own[priority]
                 if place then
                     place.worker, place.seq, place.priority = tenants.worker, seq, priority
-                    place.tenant, place.client = tenants.find(priority, tenants.name or ''), tenants.client
+                    place.tenant, place.process = tenants.find(priority, tenants.name or ''), tenants.process
                     place.expires, place.aside = ledger.now + TAKT_SILENT_US, false
                 end
             end
@@ -897,7 +897,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         end,
 
         waker = function(place)
-            return place.client ~= '0' and place.client or place.worker
+            return place.process ~= '0' and place.process or place.worker
         end,
 
         -- A claim begins: it stands in line among tenants. What it decides otherwise there is put into `claim`. False:
