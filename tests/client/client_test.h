@@ -13,7 +13,8 @@
 static uv_loop_t loop;
 static takt_policy *policy;
 static takt_client *client;
-static int events_seen; /* bit of each event's type */
+static int events_seen;      /* bit of each event's type */
+static char event_text[512]; /* of the last one */
 
 /* A permit and the order in which callbacks came. */
 typedef struct seen {
@@ -67,6 +68,7 @@ static void note_event(takt_client *of, const takt_event *event, void *data)
     (void)of;
     (void)data;
     cr_assert_not_null(event->text);
+    snprintf(event_text, sizeof event_text, "%s", event->text);
     events_seen |= 1 << event->type;
 }
 

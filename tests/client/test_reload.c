@@ -109,7 +109,6 @@ Test(reload, permits_go_on)
     end();
 }
 
-/* Waiters that pass through one limit next meet the limits that it is within now. */
 /* A waiter still passes the outer limits that applied when it asked, with their present numbers. */
 Test(reload, within_changes_on_the_way)
 {
@@ -174,6 +173,27 @@ Test(reload, of_one_revision_the_first_holds)
     cr_assert_eq(acquire(&jobs[3], TAKT_REQUEST("other")), 0);
     run_until(4);
     cr_expect_eq(events_seen, 0, "that is told once");
+    end();
+}
+
+/* The event names the level whose rules differ. */
+Test(reload, of_one_revision_the_first_holds_inside_as_well)
+{
+    static seen jobs[2];
+
+    begin("limits:\n  - {name: in, rules: [{rate: 2/h}], within: out}\n"
+          "  - {name: out, rules: [{rate: 5/s, burst: 5}]}\n");
+    cr_assert_eq(acquire(&jobs[0], TAKT_REQUEST("in")), 0);
+    run_until(1);
+    reload("limits:\n  - {name: in, rules: [{rate: 1/min}], within: out}\n"
+           "  - {name: out, rules: [{rate: 5/s, burst: 5}]}\n");
+    cr_assert_eq(
+        acquire(&jobs[1], (takt_request){.limit = "in", .cost = 1, .max_wait_us = 1000000}), 0);
+    while (!(events_seen & 1 << TAKT_EVENT_POLICY_DIFFERS))
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_expect(strstr(event_text, "limit \"in\": 1/min"), "%s", event_text);
+    run_until(2);
+    cr_expect_eq(jobs[1].status, TAKT_E_DEADLINE);
     end();
 }
 

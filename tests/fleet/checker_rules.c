@@ -123,7 +123,8 @@ static bool contests(checker *self, const takt_numbers *numbers, int64_t now_us)
 void checker_policy(checker *self, const takt_store_call *call)
 {
     const takt_numbers *stated = call->numbers;
-    bool changes = !self->known || stated->revision > self->numbers.revision, other;
+    bool changes = !self->known || stated->revision > self->numbers.revision;
+    bool other, outdated;
 
     if (call->op == TAKT_OP_PEEK)
         return;
@@ -152,12 +153,13 @@ void checker_policy(checker *self, const takt_store_call *call)
     if (call->op != TAKT_OP_CLAIM)
         return;
     other = stated->revision < self->numbers.revision || !takt_numbers_same(stated, &self->numbers);
-    if (call->award->outdated != other)
+    outdated = call->award->outdated & 1; /* of the outermost limit */
+    if (outdated != other)
         checker_fail(self, 6,
                      "revision %lld is in force, and a worker of revision %lld is told otherwise",
                      (long long)self->numbers.revision, (long long)stated->revision);
-    if (call->award->outdated && (call->award->newer[0].revision != self->numbers.revision ||
-                                  !takt_numbers_same(&call->award->newer[0], &self->numbers)))
+    if (outdated && (call->award->newer[0].revision != self->numbers.revision ||
+                     !takt_numbers_same(&call->award->newer[0], &self->numbers)))
         checker_fail(self, 6, "a worker learns revision %lld instead of %lld",
                      (long long)call->award->newer[0].revision, (long long)self->numbers.revision);
 }

@@ -71,8 +71,8 @@ void checker_heard(checker *self, const takt_fleet_worker *of_fleet, int node,
     worker->heard_at_us = self->fleet->now_us;
     note_node(worker, node);
     worker->workers = award->workers + (award->in_line == 0);
-    worker->learned = worker->learned || award->outdated;
-    if (award->outdated)
+    worker->learned = worker->learned || (award->outdated & 1);
+    if (award->outdated & 1) /* of the outermost limit */
         worker->numbers = award->newer[0];
     else if (!worker->learned || worker->numbers.revision <= of_fleet->limit->numbers.revision)
         worker->numbers = of_fleet->limit->numbers;
