@@ -7,19 +7,19 @@
 #include "scheduler/waiter.h"
 #include "shadow/shadow.h"
 
-int takt_acquire_path(takt_client *client, const takt_request *request, const takt_levels *levels,
+int takt_acquire_path(takt_client *client, const takt_request *request, const takt_demand *demand,
                       takt_path *path)
 {
     takt_level all[TAKT_LEVELS_MAX];
 
-    for (int i = 0; i < levels->count; i++) {
-        all[i].limit = levels->limits[i];
-        all[i].key = takt_request_key(request, levels, i);
-        all[i].tenant = takt_request_tenant(request, levels, i, &all[i].weight);
-        all[i].cost = (int32_t)levels->costs[i];
-        all[i].more = takt_request_more(levels, i);
+    for (int i = 0; i < demand->count; i++) {
+        all[i].limit = demand->limits[i];
+        all[i].key = takt_request_key(request, demand, i);
+        all[i].tenant = takt_request_tenant(request, demand, i, &all[i].weight);
+        all[i].cost = (int32_t)demand->costs[i];
+        all[i].more = takt_request_more(demand, i);
     }
-    return takt_path_find(&client->scheduler, all, levels->count, true, path);
+    return takt_path_find(&client->scheduler, all, demand->count, true, path);
 }
 
 /* What all permits that begin to wait have in common. */
@@ -40,7 +40,7 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
                  takt_acquire_cb callback)
 {
     const takt_limit *limit;
-    takt_levels levels;
+    takt_demand demand;
     takt_path path;
     int code;
 
@@ -52,15 +52,15 @@ int takt_acquire(takt_client *client, takt_permit *permit, const takt_request *r
         return TAKT_E_BUSY;
     if (client->closing)
         return TAKT_E_CANCELED;
-    code = takt_request_check(client->policy, client->asked, &client->key_secret, request, &levels,
+    code = takt_request_check(client->policy, client->asked, &client->key_secret, request, &demand,
                               NULL);
     if (code == 0)
-        code = takt_request_permit(request, &levels, NULL);
+        code = takt_request_admit(request, &demand, NULL);
     if (code < 0)
         return code;
-    limit = levels.limits[0];
+    limit = demand.limits[0];
     client->asked = limit->base ? limit->base : limit; /* the next acquire mostly names it too */
-    code = takt_acquire_path(client, request, &levels, &path);
+    code = takt_acquire_path(client, request, &demand, &path);
     if (code < 0)
         return code;
     permit->hold = permit->ticket = 0;

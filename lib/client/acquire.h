@@ -13,7 +13,7 @@
 
 /* Finds the queues that work of a request waits in (scheduler/path.h), or makes them.  0, or
  * TAKT_E_NOMEM. */
-int takt_acquire_path(takt_client *client, const takt_request *request, const takt_levels *levels,
+int takt_acquire_path(takt_client *client, const takt_request *request, const takt_demand *demand,
                       takt_path *path);
 
 /* A ticket of an agent begins to wait in a queue.  It has no deadline.  A limit in shadow holds it

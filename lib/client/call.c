@@ -124,7 +124,7 @@ int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owne
                     const takt_request *request, bool is_work, takt_call_cb callback)
 {
     takt_calling *made;
-    takt_levels levels;
+    takt_demand demand;
     takt_path path;
     int code;
 
@@ -136,11 +136,11 @@ int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owne
         return TAKT_E_CANCELED;
     if (owner ? owner->calling != NULL : client->calls.detached >= TAKT_DETACHED_MAX)
         return TAKT_E_BUSY;
-    code = takt_request_check(client->policy, NULL, &client->key_secret, request, &levels, NULL);
+    code = takt_request_check(client->policy, NULL, &client->key_secret, request, &demand, NULL);
     if (code == 0 && is_work)
-        code = takt_request_permit(request, &levels, NULL);
+        code = takt_request_admit(request, &demand, NULL);
     if (code == 0 && is_work)
-        code = takt_acquire_path(client, request, &levels, &path);
+        code = takt_acquire_path(client, request, &demand, &path);
     if (code < 0)
         return code;
     made = takt_call_new(client);
@@ -150,7 +150,7 @@ int takt_call_begin(takt_calling **calling, takt_client *client, takt_call *owne
     if (is_work)
         made->trying.path = path;
     else
-        takt_call_aim(made, levels.limits[0], takt_request_key(request, &levels, 0));
+        takt_call_aim(made, demand.limits[0], takt_request_key(request, &demand, 0));
     made->detached = !owner;
     client->calls.detached += made->detached;
     if (owner) {

@@ -82,7 +82,7 @@ static planned *find(takt_plan *plan, const takt_limit *limit, const char *key)
     return made;
 }
 
-/* The first instant that conforms at all levels.  A level can only move it to a later time, so a
+/* The first instant that conforms at all demand.  A level can only move it to a later time, so a
  * round over all levels that does not move it has found it. */
 static int64_t earliest(planned *const *known, const takt_amounts *taken, int count,
                         int64_t from_us)
@@ -111,18 +111,18 @@ int takt_plan_add(takt_plan *plan, const takt_request *request, int64_t *at_us, 
 {
     planned *known[TAKT_LEVELS_MAX];
     takt_amounts taken[TAKT_LEVELS_MAX];
-    takt_levels levels;
+    takt_demand demand;
     int count = 0, code;
 
-    code = takt_request_check(plan->policy, NULL, NULL, request, &levels, error);
+    code = takt_request_check(plan->policy, NULL, NULL, request, &demand, error);
     if (code == 0)
-        code = takt_request_permit(request, &levels, error);
-    for (int level = 0; code == 0 && level < levels.count; level++) {
-        const takt_limit *limit = levels.limits[level];
+        code = takt_request_admit(request, &demand, error);
+    for (int level = 0; code == 0 && level < demand.count; level++) {
+        const takt_limit *limit = demand.limits[level];
         if (limit->access != TAKT_ACCESS_LIMITED || limit->mode != TAKT_MODE_ENFORCE)
             continue;
-        taken[count] = takt_amounts_of(levels.costs[level], takt_request_more(&levels, level));
-        known[count] = find(plan, limit, takt_request_key(request, &levels, level));
+        taken[count] = takt_amounts_of(demand.costs[level], takt_request_more(&demand, level));
+        known[count] = find(plan, limit, takt_request_key(request, &demand, level));
         if (!known[count++])
             code = takt_fail(error, TAKT_E_NOMEM, "no memory");
     }

@@ -82,9 +82,9 @@ static int check_keys(const takt_request *request, int levels, takt_error *error
 }
 
 /* For whom the work is on a level: with `fair: key` the key of the limit inside is the tenant. */
-static const char *given_tenant(const takt_request *request, const takt_levels *levels, int level)
+static const char *given_tenant(const takt_request *request, const takt_demand *demand, int level)
 {
-    if (level > 0 && levels->limits[level]->fair == TAKT_FAIR_KEY)
+    if (level > 0 && demand->limits[level]->fair == TAKT_FAIR_KEY)
         return given_key(request, level - 1);
     return request->tenant ? request->tenant : "";
 }
@@ -115,50 +115,50 @@ static int check_tenant(const takt_request *request, takt_error *error)
 }
 
 /* Puts the limit that holds for the key of each level in its place. */
-static void find_overrides(const takt_request *request, takt_levels *levels)
+static void find_overrides(const takt_request *request, takt_demand *demand)
 {
-    for (int level = 0; level < levels->count; level++)
-        levels->limits[level] =
-            takt_overrides_for(levels->limits[level], given_key(request, level));
+    for (int level = 0; level < demand->count; level++)
+        demand->limits[level] =
+            takt_overrides_for(demand->limits[level], given_key(request, level));
 }
 
 static int hash_keys(const takt_key_secret *secret, const takt_request *request,
-                     takt_levels *levels, takt_error *error)
+                     takt_demand *demand, takt_error *error)
 {
-    for (int level = 0; level < levels->count; level++) {
-        const takt_limit *limit = levels->limits[level];
-        levels->hashes[level][0] = levels->tenants[level][0] = '\0';
+    for (int level = 0; level < demand->count; level++) {
+        const takt_limit *limit = demand->limits[level];
+        demand->hashes[level][0] = demand->tenants[level][0] = '\0';
         if (limit->fair != TAKT_FAIR_WORKER)
-            shorten(given_tenant(request, levels, level), levels->tenants[level]);
+            shorten(given_tenant(request, demand, level), demand->tenants[level]);
         if (!limit->key_hash || !secret)
             continue;
-        if (takt_key_hash(secret, limit->name, given_key(request, level), levels->hashes[level]) <
+        if (takt_key_hash(secret, limit->name, given_key(request, level), demand->hashes[level]) <
             0)
             return takt_fail(error, TAKT_E_NOMEM, "no memory");
         if (limit->fair != TAKT_FAIR_WORKER &&
-            takt_key_hash(secret, limit->name, given_tenant(request, levels, level),
-                          levels->tenants[level]) < 0)
+            takt_key_hash(secret, limit->name, given_tenant(request, demand, level),
+                          demand->tenants[level]) < 0)
             return takt_fail(error, TAKT_E_NOMEM, "no memory");
     }
     return 0;
 }
 
-const char *takt_request_key(const takt_request *request, const takt_levels *levels, int level)
+const char *takt_request_key(const takt_request *request, const takt_demand *demand, int level)
 {
-    return levels->hashes[level][0] ? levels->hashes[level] : given_key(request, level);
+    return demand->hashes[level][0] ? demand->hashes[level] : given_key(request, level);
 }
 
-const char *takt_request_tenant(const takt_request *request, const takt_levels *levels, int level,
+const char *takt_request_tenant(const takt_request *request, const takt_demand *demand, int level,
                                 int32_t *weight)
 {
-    const takt_limit *limit = levels->limits[level];
+    const takt_limit *limit = demand->limits[level];
 
     *weight = 1;
     if (limit->fair == TAKT_FAIR_WORKER)
         return NULL;
-    *weight = takt_weights_of(limit, given_tenant(request, levels, level));
-    return levels->tenants[level][0] ? levels->tenants[level]
-                                     : given_tenant(request, levels, level);
+    *weight = takt_weights_of(limit, given_tenant(request, demand, level));
+    return demand->tenants[level][0] ? demand->tenants[level]
+                                     : given_tenant(request, demand, level);
 }
 
 static int refuse_limit(const takt_policy *policy, const char *name, takt_error *error)
@@ -177,7 +177,7 @@ static int refuse_limit(const takt_policy *policy, const char *name, takt_error 
 
 int takt_request_check(const takt_policy *policy, const takt_limit *hint,
                        const takt_key_secret *secret, const takt_request *request,
-                       takt_levels *levels, takt_error *error)
+                       takt_demand *demand, takt_error *error)
 {
     const takt_limit *found = hint;
     int count = 0, code;
@@ -199,18 +199,18 @@ int takt_request_check(const takt_policy *policy, const takt_limit *hint,
     if (!found)
         return refuse_limit(policy, request->limit, error);
     for (const takt_limit *at = found; at && count < TAKT_LEVELS_MAX; at = at->within) {
-        levels->costs[count] = 0; /* of calls that only look or steer */
-        memset(levels->more[count], 0, sizeof levels->more[count]);
-        levels->limits[count++] = at;
+        demand->costs[count] = 0; /* of calls that only look or steer */
+        memset(demand->more[count], 0, sizeof demand->more[count]);
+        demand->limits[count++] = at;
     }
-    levels->count = count;
+    demand->count = count;
     code = check_keys(request, count, error);
     if (code == 0)
         code = check_tenant(request, error);
     if (code != 0)
         return code;
-    find_overrides(request, levels);
-    return hash_keys(secret, request, levels, error);
+    find_overrides(request, demand);
+    return hash_keys(secret, request, demand, error);
 }
 
 /* ---- amounts --------------------------------------------------------------------------------- */
@@ -225,44 +225,44 @@ static int check_amount(const takt_limit *limit, takt_unit unit, int64_t amount,
 }
 
 /* Sets what the request takes of a level. */
-static int set_amounts(const takt_request *request, takt_levels *levels, int level,
+static int set_amounts(const takt_request *request, takt_demand *demand, int level,
                        takt_error *error)
 {
-    const takt_limit *limit = levels->limits[level];
+    const takt_limit *limit = demand->limits[level];
     int32_t cost = request->cost;
     takt_more more;
     int code = limit->unit[0] ? takt_amounts_read(request, limit, &cost, &more, error) : 0;
 
-    levels->costs[level] = cost;
+    demand->costs[level] = cost;
     if (code == 0)
         code = check_amount(limit, TAKT_UNIT_TOKENS, cost, error);
     for (int i = 0; code == 0 && i < TAKT_MORE_MAX && limit->more_units[i][0]; i++) {
-        levels->more[level][i] = more.of[i];
+        demand->more[level][i] = more.of[i];
         code = check_amount(limit, (takt_unit)(TAKT_UNIT_MORE + i), more.of[i], error);
     }
     return code;
 }
 
-int takt_request_costs(const takt_request *request, takt_levels *levels, takt_error *error)
+int takt_request_costs(const takt_request *request, takt_demand *demand, takt_error *error)
 {
     int code = 0;
 
     if (!takt_amounts_are_plain(request))
-        code = takt_amounts_check(request, levels->limits, levels->count, error);
-    for (int level = 0; code == 0 && level < levels->count; level++)
-        code = set_amounts(request, levels, level, error);
+        code = takt_amounts_check(request, demand->limits, demand->count, error);
+    for (int level = 0; code == 0 && level < demand->count; level++)
+        code = set_amounts(request, demand, level, error);
     return code;
 }
 
-int takt_request_permit(const takt_request *request, takt_levels *levels, takt_error *error)
+int takt_request_admit(const takt_request *request, takt_demand *demand, takt_error *error)
 {
     char quoted[TAKT_QUOTE_SIZE];
-    int code = takt_request_costs(request, levels, error);
+    int code = takt_request_costs(request, demand, error);
 
     if (code != 0)
         return code;
-    for (int level = 0; level < levels->count; level++) {
-        const takt_limit *limit = levels->limits[level];
+    for (int level = 0; level < demand->count; level++) {
+        const takt_limit *limit = demand->limits[level];
         if (limit->access == TAKT_ACCESS_REFUSED && limit->mode == TAKT_MODE_ENFORCE)
             return takt_fail(error, TAKT_E_COST,
                              "limit \"%s\": the key %s is refused: its override has a rate of 0",
@@ -273,11 +273,11 @@ int takt_request_permit(const takt_request *request, takt_levels *levels, takt_e
 
 int takt_check_request(const takt_policy *policy, const takt_request *request, takt_error *error)
 {
-    takt_levels levels;
+    takt_demand demand;
     int code;
 
     if (!policy || !request)
         return takt_fail(error, TAKT_E_INVALID, "policy and request are required");
-    code = takt_request_check(policy, NULL, NULL, request, &levels, error);
-    return code == 0 ? takt_request_permit(request, &levels, error) : code;
+    code = takt_request_check(policy, NULL, NULL, request, &demand, error);
+    return code == 0 ? takt_request_admit(request, &demand, error) : code;
 }

@@ -170,12 +170,12 @@ static int unit_of(const takt_limit *limit, const takt_amount *amount)
 }
 
 /* Whether each of them is an amount of a unit that one of the limits counts, NULL: of the cost. */
-static bool are_valid(const takt_levels *levels, const takt_amount *used, int count)
+static bool are_valid(const takt_demand *demand, const takt_amount *used, int count)
 {
     for (int i = 0; i < count; i++) {
         bool counted = false;
-        for (int level = 0; level < levels->count; level++)
-            counted |= unit_of(levels->limits[level], &used[i]) >= 0;
+        for (int level = 0; level < demand->count; level++)
+            counted |= unit_of(demand->limits[level], &used[i]) >= 0;
         if (!counted || used[i].amount < 0 || used[i].amount > TAKT_SETTLED_MAX)
             return false;
     }
@@ -213,7 +213,7 @@ typedef struct takt_part {
 
 /* Where one claim decides about limits in shadow, its amounts are those of the chain: what the work
  * has used is noted in these. */
-static void note_shadow(takt_permit *permit, const takt_request *request, const takt_levels *levels,
+static void note_shadow(takt_permit *permit, const takt_request *request, const takt_demand *demand,
                         const takt_part *parts, bool begun)
 {
     const takt_queue *queue = takt_shadow_queue(permit);
@@ -222,13 +222,13 @@ static void note_shadow(takt_permit *permit, const takt_request *request, const 
     int32_t cost;
     takt_more more;
 
-    for (int i = 0; queue && i < levels->count; i++) {
+    for (int i = 0; queue && i < demand->count; i++) {
         takt_amounts used = least(parts[i].used, parts[i].taken);
-        if (!takt_shadow_covers(permit, levels->limits[i]->name))
+        if (!takt_shadow_covers(permit, demand->limits[i]->name))
             continue;
         less |= differ(used, parts[i].taken);
-        chain.limits[chain.count] = levels->limits[i];
-        chain.keys[chain.count] = takt_request_key(request, levels, i);
+        chain.limits[chain.count] = demand->limits[i];
+        chain.keys[chain.count] = takt_request_key(request, demand, i);
         chain.costs[chain.count] = used.of[TAKT_UNIT_TOKENS];
         for (int j = 0; j < TAKT_MORE_MAX; j++)
             chain.more[chain.count].of[j] = (int32_t)used.of[TAKT_UNIT_MORE + j];
@@ -265,12 +265,12 @@ static int settle_one(const takt_permit *permit, const takt_limit *limit, const 
 
 /* Finds the levels that gave the work's slot.  If a newer policy has more levels, the innermost
  * ones gave it. */
-static void find_givers(const takt_permit *permit, const takt_levels *levels, takt_part *parts)
+static void find_givers(const takt_permit *permit, const takt_demand *demand, takt_part *parts)
 {
     int left = permit->levels;
 
-    for (int i = 0; i < levels->count; i++) {
-        const takt_limit *limit = levels->limits[i];
+    for (int i = 0; i < demand->count; i++) {
+        const takt_limit *limit = demand->limits[i];
         parts[i].in_shadow =
             limit->mode == TAKT_MODE_SHADOW || takt_shadow_covers(permit, limit->name);
         parts[i].gave = !parts[i].in_shadow && limit->access != TAKT_ACCESS_UNLIMITED && left-- > 0;
@@ -281,45 +281,45 @@ static void find_givers(const takt_permit *permit, const takt_levels *levels, ta
  * all levels with tenants that one decision was about the work has that of the outermost of them.
  */
 static const char *payer_at(const takt_permit *permit, const takt_request *request,
-                            const takt_levels *levels, int level, int32_t *weight)
+                            const takt_demand *demand, int level, int32_t *weight)
 {
-    const takt_limit *limit = levels->limits[level];
+    const takt_limit *limit = demand->limits[level];
     bool nested =
         limit->mode == TAKT_MODE_SHADOW ? takt_shadow_is_nested(permit) : permit->levels > 1;
     int of = level;
 
     if (nested && limit->fair != TAKT_FAIR_WORKER)
-        for (int i = level + 1; i < levels->count; i++)
-            if (levels->limits[i]->fair != TAKT_FAIR_WORKER &&
-                levels->limits[i]->mode == limit->mode &&
-                levels->limits[i]->access == TAKT_ACCESS_LIMITED)
+        for (int i = level + 1; i < demand->count; i++)
+            if (demand->limits[i]->fair != TAKT_FAIR_WORKER &&
+                demand->limits[i]->mode == limit->mode &&
+                demand->limits[i]->access == TAKT_ACCESS_LIMITED)
                 of = i;
-    return takt_request_tenant(request, levels, of, weight);
+    return takt_request_tenant(request, demand, of, weight);
 }
 
-/* Settles all levels. */
-static int settle_all(takt_permit *permit, const takt_request *request, const takt_levels *levels,
+/* Settles all demand. */
+static int settle_all(takt_permit *permit, const takt_request *request, const takt_demand *demand,
                       const takt_amount *used, int count)
 {
     takt_payer payer = {.priority = permit->priority};
     takt_part parts[TAKT_LEVELS_MAX];
     int code = 0;
 
-    find_givers(permit, levels, parts);
-    for (int i = 0; i < levels->count; i++) {
-        bool own = (parts[i].gave || levels->count == 1) && permit->levels <= 1;
+    find_givers(permit, demand, parts);
+    for (int i = 0; i < demand->count; i++) {
+        bool own = (parts[i].gave || demand->count == 1) && permit->levels <= 1;
         parts[i].taken =
-            taken_for(own ? permit->cost : levels->costs[i],
-                      own ? permit->more : takt_request_more(levels, i), 1, count == 0);
-        parts[i].used = used_of(levels->limits[i], used, count, parts[i].taken);
+            taken_for(own ? permit->cost : demand->costs[i],
+                      own ? permit->more : takt_request_more(demand, i), 1, count == 0);
+        parts[i].used = used_of(demand->limits[i], used, count, parts[i].taken);
     }
-    note_shadow(permit, request, levels, parts, count > 0);
-    for (int i = 0; code == 0 && i < levels->count; i++) {
-        const takt_limit *limit = levels->limits[i];
+    note_shadow(permit, request, demand, parts, count > 0);
+    for (int i = 0; code == 0 && i < demand->count; i++) {
+        const takt_limit *limit = demand->limits[i];
         if (limit->access == TAKT_ACCESS_UNLIMITED)
             continue;
-        payer.tenant = payer_at(permit, request, levels, i, &payer.weight);
-        code = settle_one(permit, limit, takt_request_key(request, levels, i), payer,
+        payer.tenant = payer_at(permit, request, demand, i, &payer.weight);
+        code = settle_one(permit, limit, takt_request_key(request, demand, i), payer,
                           slot_of(permit, &parts[i], limit->name), &parts[i]);
     }
     return code;
@@ -328,7 +328,7 @@ static int settle_all(takt_permit *permit, const takt_request *request, const ta
 int takt_settle(takt_permit *permit, const takt_request *request, const takt_amount *used,
                 int count)
 {
-    takt_levels levels;
+    takt_demand demand;
     int code;
 
     if (!permit || !request || !permit->client || !is_to_settle(permit) || count < 0 ||
@@ -340,14 +340,14 @@ int takt_settle(takt_permit *permit, const takt_request *request, const takt_amo
     if (permit->client->closing)
         return TAKT_E_CANCELED;
     code = takt_request_check(permit->client->policy, NULL, &permit->client->key_secret, request,
-                              &levels, NULL);
+                              &demand, NULL);
     if (code == 0)
-        code = takt_request_costs(request, &levels, NULL);
+        code = takt_request_costs(request, &demand, NULL);
     if (code < 0)
         return code;
-    if (!are_valid(&levels, used, count))
+    if (!are_valid(&demand, used, count))
         return TAKT_E_INVALID;
-    code = settle_all(permit, request, &levels, used, count);
+    code = settle_all(permit, request, &demand, used, count);
     if (code < 0)
         return code;
     permit->slot_at_us = 0; /* once */

@@ -63,19 +63,19 @@ takt_process *takt_process_enter(takt_client *client, const void *process,
                                  const takt_request *request)
 {
     takt_process *entered;
-    takt_levels levels;
+    takt_demand demand;
     takt_path path;
 
     if (client == NULL || takt_request_check(client->policy, client->asked, &client->key_secret,
-                                             request, &levels, NULL) != 0)
+                                             request, &demand, NULL) != 0)
         return NULL;
-    if (takt_request_costs(request, &levels, NULL) != 0)
+    if (takt_request_costs(request, &demand, NULL) != 0)
         return NULL;
     entered = malloc(sizeof *entered);
     if (entered == NULL)
         return NULL;
     *entered = (takt_process){.client = client};
-    (void)takt_acquire_path(client, request, &levels, &path); /* those for which there is memory */
+    (void)takt_acquire_path(client, request, &demand, &path); /* those for which there is memory */
     for (int i = 0; i < path.count; i++)
         entered->presences[entered->count++] = takt_presence_begin(client, process, path.queues[i]);
     return entered;

@@ -231,34 +231,71 @@ static bool is_listed(const takt_queue *queue)
     return queue->awarded.in_line != 0 || (queue->awarded.placed && takt_queue_is_covered(queue));
 }
 
+/* Whether no waiter may claim or needs a slot. */
+static bool claims_for_none(const takt_queue *queue)
+{
+    return takt_turns_hold_up(queue) || takt_queue_is_covered(queue);
+}
+
+static bool is_store_lost(const takt_queue *queue)
+{
+    return queue->loss.trouble != 0 || queue->server->loss.trouble != 0;
+}
+
+/* Whether other workers' waiters go first. */
+static bool is_behind(const takt_queue *queue)
+{
+    return queue->in_hand.count > 0 && most_urgent(queue) >= queue->awarded.least_urgent;
+}
+
+/* Whether too many tenants wait, so that the ledger told it to come back later. */
+static bool is_sent_away(const takt_queue *queue)
+{
+    return !queue->turn && queue->awarded.again_at_us != TAKT_NEVER;
+}
+
+/* Whether the ledger plans for a waiter that is as urgent, or one has a slot. */
+static bool is_expected(const takt_queue *queue)
+{
+    return queue->in_hand.count > 0 || stands_for(queue, most_urgent(queue));
+}
+
+/* When the queue claims for its waiters.  At once if one of them goes before others in the fleet.
+ */
+static int64_t waiters_at(const takt_queue *queue, int64_t now_us)
+{
+    bool in_line = queue->awarded.in_line != 0;
+
+    if (queue->claims.nudged || has_lost_head(queue))
+        return now_us;
+    if (queue->claims.woken)
+        return takt_permits_woken_at(queue, now_us);
+    if (in_line && is_expected(queue))
+        return gathered_at(queue, now_us);
+    if (!in_line && is_behind(queue))
+        return newly_at(queue);
+    if (!in_line && is_sent_away(queue))
+        return takt_max(now_us, queue->awarded.again_at_us);
+    return now_us;
+}
+
 int64_t takt_claims_at(const takt_queue *queue, int64_t now_us)
 {
-    int64_t at_us = now_us, permits_us;
+    bool for_none;
+    int64_t at_us, permits_us;
 
     if (queue->claims.in_flight)
         return TAKT_NEVER;
     if (queue->claims.hint == HINTED)
-        return at_us;
+        return now_us;
     if (queue->claims.outdated)
-        return takt_max(at_us, queue->loss.not_before_us);
+        return takt_max(now_us, queue->loss.not_before_us);
     permits_us = takt_permits_claim_at(queue, now_us);
-    /* No waiter may claim or needs a slot.  Besides for its permits, the queue then claims only to
-     * leave a line that still has waiters of it, and not while the store is lost. */
-    if (takt_turns_hold_up(queue) || takt_queue_is_covered(queue)) {
-        if (!is_listed(queue) || queue->loss.trouble != 0 || queue->server->loss.trouble != 0)
-            return takt_max(permits_us, queue->loss.not_before_us);
-    } else if (queue->claims.nudged || has_lost_head(queue)) {
-        at_us = now_us;
-    } else if (queue->claims.woken) {
-        at_us = takt_permits_woken_at(queue, now_us);
-    } else if (queue->awarded.in_line == 0) {
-        if (queue->in_hand.count > 0 && most_urgent(queue) >= queue->awarded.least_urgent)
-            at_us = newly_at(queue);
-        else if (!queue->turn && queue->awarded.again_at_us != TAKT_NEVER)
-            at_us = takt_max(now_us, queue->awarded.again_at_us); /* too many tenants wait */
-    } else if (queue->in_hand.count > 0 || stands_for(queue, most_urgent(queue))) {
-        at_us = gathered_at(queue, now_us);
-    } /* otherwise a waiter here goes before others in the fleet: claim at once */
+    for_none = claims_for_none(queue);
+    /* For none of its waiters it claims only to leave a line that still has some of them. */
+    if (for_none && (!is_listed(queue) || is_store_lost(queue)))
+        return takt_max(permits_us, queue->loss.not_before_us);
+    at_us = for_none ? now_us : waiters_at(queue, now_us);
     if (at_us > now_us)
         at_us = takt_min(at_us, takt_claims_newcomers_at(queue, now_us));
     return takt_max(takt_min(at_us, permits_us), queue->loss.not_before_us);

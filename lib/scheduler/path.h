@@ -14,7 +14,7 @@
 #define TAKT_PATH_MAX 2
 
 /* One limit of some work, with the work's key and tenant there (NULL: the limit has no tenants),
- * and what the work takes of it.  (takt_levels of client/request.h is no list of these.) */
+ * and what the work takes of it. */
 typedef struct takt_level {
     const takt_limit *limit;
     const char *key;
