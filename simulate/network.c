@@ -179,16 +179,16 @@ static void send_wakes(takt_fleet *fleet, const takt_sim_exchange *exchange,
     for (int i = 0; i < award->wake_count; i++)
         for (int w = 0; w < fleet->worker_count; w++) {
             takt_fleet_worker *worker = &fleet->workers[w];
-            int copies, level = award->wake_levels[i];
+            int copies, ledger_no = award->wake_ledgers[i];
             if (worker->name != award->wakes[i] ||
                 takt_random_below(&fleet->random, 1000) < fleet->wakes_lost_per_mille)
                 continue;
             for (copies = draw_copies(worker); copies > 0; copies--, fleet->wakes++) {
-                if (level == 0)
+                if (ledger_no == 0)
                     tell(worker, exchange->ledger, fleet->happen.wake);
                 else
-                    tell_of_inner(worker, exchange->call.inner[level - 1].limit,
-                                  exchange->inner_keys[level - 1], fleet->happen.inner_wake);
+                    tell_of_inner(worker, exchange->call.inner[ledger_no - 1].limit,
+                                  exchange->inner_keys[ledger_no - 1], fleet->happen.inner_wake);
             }
         }
 }

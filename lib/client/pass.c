@@ -31,19 +31,19 @@ static void keep_spare(takt_client *client, takt_claiming *claiming)
 }
 
 /* The first limit of an answered claim of which that is still to be told: a ledger has other rules
- * of its revision.  Returns its level; -1: there is none. */
+ * of its revision.  Returns its number; -1: there is none. */
 static int find_difference(takt_claiming *claiming)
 {
     const takt_store_call *call = &claiming->call;
 
-    for (int level = 0; level <= call->inner_count; level++) {
-        const takt_store_inner *inner = level > 0 ? &call->inner[level - 1] : NULL;
+    for (int ledger_no = 0; ledger_no <= call->inner_count; ledger_no++) {
+        const takt_store_inner *inner = ledger_no > 0 ? &call->inner[ledger_no - 1] : NULL;
         const takt_numbers *ours = inner ? inner->numbers : call->numbers;
-        if (claiming->award.outdated >> level & 1 &&
-            claiming->award.newer[level].revision == ours->revision &&
+        if (claiming->award.outdated >> ledger_no & 1 &&
+            claiming->award.newer[ledger_no].revision == ours->revision &&
             takt_client_tells_first(claiming->client, inner ? inner->limit : call->limit,
                                     TAKT_TOLD_DIFFERENCE))
-            return level;
+            return ledger_no;
     }
     return -1;
 }
@@ -55,17 +55,18 @@ static void answered(takt_store_call *call)
     takt_queue *queue = claiming->queue;
     takt_numbers ours, held;
     char differing[TAKT_NAME_SIZE_MAX + 1] = "";
-    int level;
+    int ledger_no;
 
     client->claims_in_flight--;
     takt_scheduler_set_server(&client->scheduler, queue, call->server);
     takt_client_count(client, call->status, claiming->sent_us);
     if (call->status == 0) {
-        level = find_difference(claiming);
-        if (level >= 0) {
-            strcpy(differing, level > 0 ? call->inner[level - 1].limit->name : call->limit->name);
-            ours = level > 0 ? *call->inner[level - 1].numbers : *call->numbers;
-            held = claiming->award.newer[level];
+        ledger_no = find_difference(claiming);
+        if (ledger_no >= 0) {
+            strcpy(differing,
+                   ledger_no > 0 ? call->inner[ledger_no - 1].limit->name : call->limit->name);
+            ours = ledger_no > 0 ? *call->inner[ledger_no - 1].numbers : *call->numbers;
+            held = claiming->award.newer[ledger_no];
         }
         takt_scheduler_award(&client->scheduler, queue, &claiming->award, claiming->sent_us,
                              takt_timer_now());

@@ -131,7 +131,7 @@ static void go_on_alone(takt_calling *calling)
     takt_queue *queue = queue_of(calling);
 
     takt_scheduler_set_server(scheduler, queue, call->server);
-    call->level = 0;
+    call->ledger_no = 0;
     call->status =
         takt_loss_try_alone(scheduler, queue, call->status, trying->path.costs[trying->at],
                             trying->path.more[trying->at], takt_timer_now(), &call->standing);

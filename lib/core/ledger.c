@@ -109,17 +109,18 @@ void takt_ledger_tidy(takt_ledger *ledger, int64_t now_us)
     takt_holders_tidy(ledger, now_us);
 }
 
-void takt_ledger_tell_newer(const takt_ledger *ledger, int level, const takt_numbers *numbers,
+void takt_ledger_tell_newer(const takt_ledger *ledger, int ledger_no, const takt_numbers *numbers,
                             takt_award *award)
 {
-    const takt_numbers *used = level > 0 ? ledger->inner[level - 1]->numbers : ledger->numbers;
+    const takt_numbers *used =
+        ledger_no > 0 ? ledger->inner[ledger_no - 1]->numbers : ledger->numbers;
     bool differ = numbers != used &&
                   (numbers->revision < used->revision || !takt_numbers_same(numbers, used));
 
-    if (level == 0)
+    if (ledger_no == 0)
         award->outdated = 0;
     if (!differ)
         return;
-    award->outdated |= 1U << level;
-    award->newer[level] = *used;
+    award->outdated |= 1U << ledger_no;
+    award->newer[ledger_no] = *used;
 }

@@ -110,6 +110,8 @@ typedef struct takt_leave {
     int64_t count;
 } takt_leave;
 
+/* The answer to a claim.  Its ledgers have numbers: 0 is the claim's own, i its inner[i - 1].  (A
+ * level counts the limits of some work from the innermost on: client/request.h.) */
 typedef struct takt_award {
     int64_t now_us;
     /* when there will be room for the rest; TAKT_NEVER: nothing is left in line, or a permit wakes
@@ -142,8 +144,7 @@ typedef struct takt_award {
      * dropped */
     int wake_count;
     uint64_t wakes[TAKT_WAKES_MAX];
-    int8_t
-        wake_levels[TAKT_WAKES_MAX]; /* for which ledger: 0 the claim's own, i its inner[i - 1] */
+    int8_t wake_ledgers[TAKT_WAKES_MAX]; /* the number of the ledger whose line each is in */
     /* all workers should claim now: the first in line left without the room that was left to it, or
      * more urgent work needs their next slots */
     bool news;
@@ -162,7 +163,7 @@ typedef struct takt_award {
     bool prompt;
     /* a hint for the next claim: the store's shorter way, if it has one, would have been enough */
     bool uncontended;
-    /* bit i: the numbers of the ledger of level i (as in wake_levels), in newer[i], have a higher
+    /* bit i: the numbers of the ledger of number i, in newer[i], have a higher
      * revision than the worker's, or the same */
     unsigned outdated;
     bool stale; /* the claim was older than one already seen: nothing was done */
@@ -311,7 +312,7 @@ typedef struct takt_ledger {
     takt_unit_map units; /* of these and this one: which of the claim's amounts its units are */
     bool within_turns;   /* likewise: that of the claim, see takt_claim */
     bool full;           /* of an inner one: its line has no space for the claim's tenant */
-    int tight;           /* of a try: the level that its answer is about, as of takt_ledger_tried */
+    int tight;           /* of a try: the number of the ledger that its answer is about */
     takt_stated stated[TAKT_PRIORITIES]; /* by the worker whose claim this is; not kept */
     takt_place *line;                    /* sorted by priority, then turn; the caller's memory */
     int line_count;
@@ -358,9 +359,9 @@ void takt_ledger_tidy_rules(takt_ledger *ledger, int64_t now_us);
 void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
                        takt_award *award);
 
-/* If the ledger of that level uses other numbers than the worker's, puts them into `award`.  Level
- * 0 comes first. */
-void takt_ledger_tell_newer(const takt_ledger *ledger, int level, const takt_numbers *numbers,
+/* If the ledger of that number uses others than the worker's, puts them into `award`.  Number 0
+ * comes first. */
+void takt_ledger_tell_newer(const takt_ledger *ledger, int ledger_no, const takt_numbers *numbers,
                             takt_award *award);
 
 /* Takes that now from all levels if it overtakes no waiter of any, and returns true.  Otherwise
@@ -375,7 +376,7 @@ bool takt_ledger_try_permit(takt_ledger *ledger, int64_t now_us, const takt_clai
                             int64_t cost, takt_more more, int64_t *retry_at_us, takt_award *award);
 
 /* Reads the state after a try of the level that refuses for the longest, or of the one that has the
- * least left: ledger->tight, 0 or the number of an inner level, from 1 on. */
+ * least left: ledger->tight. */
 void takt_ledger_tried(takt_ledger *ledger, int64_t now_us, bool taken, takt_standing *standing);
 
 /* Reads the state of the ledger. */

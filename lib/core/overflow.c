@@ -14,10 +14,9 @@
 #include "core/tenants.h"
 #include "core/wakes.h"
 
-/* The ledger of a level, as takt_award.wake_levels counts them. */
-static takt_ledger *level_of(takt_ledger *ledger, int level)
+static takt_ledger *ledger_of(takt_ledger *ledger, int ledger_no)
 {
-    return level > 0 ? ledger->inner[level - 1] : ledger;
+    return ledger_no > 0 ? ledger->inner[ledger_no - 1] : ledger;
 }
 
 /* Whether the place's worker can be told that it loses waiters. In the line of an inner ledger a
@@ -123,28 +122,29 @@ static bool counts_dropped(const takt_ledger *ledger)
 }
 
 /* Waiters of a place of one level leave all levels. */
-static void leave(takt_ledger *ledger, int level, int at, int64_t count, const takt_claim *claim)
+static void leave(takt_ledger *ledger, int ledger_no, int at, int64_t count,
+                  const takt_claim *claim)
 {
-    takt_place place = level_of(ledger, level)->line[at];
+    takt_place place = ledger_of(ledger, ledger_no)->line[at];
 
-    leave_line(level_of(ledger, level), at, count, claim);
+    leave_line(ledger_of(ledger, ledger_no), at, count, claim);
     for (int other = 0; other <= ledger->inner_count; other++) {
-        if (other == level ||
-            (place.worker != claim->worker && counts_dropped(level_of(ledger, other))))
+        if (other == ledger_no ||
+            (place.worker != claim->worker && counts_dropped(ledger_of(ledger, other))))
             continue;
-        at = other > 0 ? takt_inner_index(level_of(ledger, other), &place)
+        at = other > 0 ? takt_inner_index(ledger_of(ledger, other), &place)
                        : takt_line_find(ledger, place.worker, place.priority);
         if (at >= 0)
-            leave_line(level_of(ledger, other), at, count, claim);
+            leave_line(ledger_of(ledger, other), at, count, claim);
     }
 }
 
 /* With `refuse` a full line refuses newcomers of the claiming worker, the least urgent first.
  * Waiters that were counted before keep their places. */
-static void refuse_newcomers(takt_ledger *ledger, int level, const takt_claim *claim, int64_t over,
-                             takt_award *award)
+static void refuse_newcomers(takt_ledger *ledger, int ledger_no, const takt_claim *claim,
+                             int64_t over, takt_award *award)
 {
-    const takt_ledger *full = level_of(ledger, level);
+    const takt_ledger *full = ledger_of(ledger, ledger_no);
 
     over = takt_min(over, claim->newcomers - award->refused);
     for (int at = full->line_count - 1; at >= 0 && over > 0; at--) {
@@ -154,25 +154,26 @@ static void refuse_newcomers(takt_ledger *ledger, int level, const takt_claim *c
             continue;
         over -= count;
         award->refused += count;
-        leave(ledger, level, at, count, claim);
+        leave(ledger, ledger_no, at, count, claim);
     }
 }
 
 /* A place in an inner line has lost all its waiters: the first one comes sooner than planned. The
  * outermost line has ledger_claim.c for that. */
-static void wake_first(takt_ledger *inner, int level, const takt_claim *claim, takt_award *award)
+static void wake_first(takt_ledger *inner, int ledger_no, const takt_claim *claim,
+                       takt_award *award)
 {
     int first = takt_tenants_first(inner);
 
     if (first < inner->line_count && inner->line[first].worker != claim->worker)
-        takt_wakes_add(award, &inner->line[first], level);
+        takt_wakes_add(award, &inner->line[first], ledger_no);
 }
 
 /* Returns whether other workers have lost waiters. */
-static bool drop(takt_ledger *ledger, int level, const takt_claim *claim, int64_t over,
+static bool drop(takt_ledger *ledger, int ledger_no, const takt_claim *claim, int64_t over,
                  takt_award *award)
 {
-    takt_ledger *full = level_of(ledger, level);
+    takt_ledger *full = ledger_of(ledger, ledger_no);
     bool others = false, emptied = false;
     int at;
 
@@ -183,14 +184,14 @@ static bool drop(takt_ledger *ledger, int level, const takt_claim *claim, int64_
         if (place->worker != claim->worker) {
             others = true;
             emptied |= count == place->waiting;
-            takt_wakes_add(award, place, level);
+            takt_wakes_add(award, place, ledger_no);
         } else {
             award->refused += count;
         }
-        leave(ledger, level, at, count, claim);
+        leave(ledger, ledger_no, at, count, claim);
     }
-    if (emptied && level > 0 && full->numbers->when_full == TAKT_WHEN_FULL_DROP_OLDEST)
-        wake_first(full, level, claim, award);
+    if (emptied && ledger_no > 0 && full->numbers->when_full == TAKT_WHEN_FULL_DROP_OLDEST)
+        wake_first(full, ledger_no, claim, award);
     return others;
 }
 
@@ -209,26 +210,26 @@ static int64_t waiters_in(const takt_ledger *ledger, uint64_t worker)
 }
 
 /* Applies the bound of one level. Returns what takt_overflow_apply does. */
-static bool apply(takt_ledger *ledger, int level, const takt_claim *claim, takt_award *award)
+static bool apply(takt_ledger *ledger, int ledger_no, const takt_claim *claim, takt_award *award)
 {
-    takt_ledger *full = level_of(ledger, level);
+    takt_ledger *full = ledger_of(ledger, ledger_no);
     takt_when_full way = full->numbers->when_full;
     int64_t over = excess(full, award->now_us), refused = award->refused;
     bool others = false;
 
     /* Too many tenants: the claim's places in the innermost line stand for those here. */
-    if (way == TAKT_WHEN_FULL_REFUSE && level > 1 && award->unlisted &&
+    if (way == TAKT_WHEN_FULL_REFUSE && ledger_no > 1 && award->unlisted &&
         waiters_in(full, claim->worker) < 0) {
         over += takt_max(waiters_in(ledger->inner[0], claim->worker), 0);
-        level = 1;
+        ledger_no = 1;
     }
     if (way == TAKT_WHEN_FULL_REFUSE)
-        refuse_newcomers(ledger, level, claim, over, award);
+        refuse_newcomers(ledger, ledger_no, claim, over, award);
     else
-        others = drop(ledger, level, claim, over, award);
+        others = drop(ledger, ledger_no, claim, over, award);
     if (ledger->inner_count > 0 && award->refused > refused)
         award->leaves[award->leave_count++] = (takt_leave){way, award->refused - refused};
-    return way == TAKT_WHEN_FULL_DROP_OLDEST && (others || level == 0);
+    return way == TAKT_WHEN_FULL_DROP_OLDEST && (others || ledger_no == 0);
 }
 
 /* Whether nested work stands in the line of an inner ledger. */
@@ -256,8 +257,8 @@ bool takt_overflow_apply(takt_ledger *ledger, const takt_claim *claim, takt_awar
 {
     bool bounded = false, moved;
 
-    for (int level = 0; level <= ledger->inner_count; level++)
-        bounded = bounded || level_of(ledger, level)->numbers->max_waiting > 0;
+    for (int ledger_no = 0; ledger_no <= ledger->inner_count; ledger_no++)
+        bounded = bounded || ledger_of(ledger, ledger_no)->numbers->max_waiting > 0;
     apply_all(ledger, false, claim, award);
     moved = apply_all(ledger, true, claim, award);
     for (int i = 0; bounded && i < ledger->inner_count; i++)

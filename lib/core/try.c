@@ -11,16 +11,15 @@
 #include "core/inner_permits.h"
 #include "core/meter.h"
 
-/* The ledger of a level: 0 is the outermost one. */
-static takt_ledger *level_of(takt_ledger *ledger, int level)
+static takt_ledger *ledger_of(takt_ledger *ledger, int ledger_no)
 {
-    return level > 0 ? ledger->inner[level - 1] : ledger;
+    return ledger_no > 0 ? ledger->inner[ledger_no - 1] : ledger;
 }
 
-/* The level after that one: the innermost is the first, and the outermost the last. */
-static int outer_of(const takt_ledger *ledger, int level)
+/* The ledger after that one: the innermost is the first, and the outermost the last. */
+static int outer_of(const takt_ledger *ledger, int ledger_no)
 {
-    return level < ledger->inner_count ? level + 1 : 0;
+    return ledger_no < ledger->inner_count ? ledger_no + 1 : 0;
 }
 
 static int innermost_of(const takt_ledger *ledger)
@@ -46,10 +45,10 @@ static takt_amounts wanted(const takt_ledger *ledger)
     return all;
 }
 
-/* Whether the line of that level is one of workers whose work is not nested: inner_line.h. */
-static bool is_unread(const takt_ledger *own, int level)
+/* Whether the line of that ledger is one of workers whose work is not nested: inner_line.h. */
+static bool is_unread(const takt_ledger *own, int ledger_no)
 {
-    return level > 0 && own->tenant_count == 0;
+    return ledger_no > 0 && own->tenant_count == 0;
 }
 
 /* When one level would give that.  `stated`: the worker says what it holds; another one can get no
@@ -77,19 +76,19 @@ static int64_t given_at(const takt_ledger *ledger, int64_t now_us, takt_amounts 
 /* The same of all levels.  Notes which of them refuses for the longest. */
 static int64_t all_given_at(takt_ledger *ledger, int64_t now_us, takt_amounts one, bool stated)
 {
-    int level = innermost_of(ledger);
+    int ledger_no = innermost_of(ledger);
     int64_t at_us = now_us;
 
     ledger->tight = 0;
-    for (int i = 0; i <= ledger->inner_count; i++, level = outer_of(ledger, level)) {
-        const takt_ledger *own = level_of(ledger, level);
+    for (int i = 0; i <= ledger->inner_count; i++, ledger_no = outer_of(ledger, ledger_no)) {
+        const takt_ledger *own = ledger_of(ledger, ledger_no);
         takt_amounts none = {{0}}, taken = takt_amounts_by(own->units, one);
-        takt_amounts ahead = is_unread(own, level) ? none : wanted(own);
+        takt_amounts ahead = is_unread(own, ledger_no) ? none : wanted(own);
         int64_t own_at_us = given_at(own, now_us, taken, ahead, stated);
         if (own_at_us <= at_us)
             continue;
         at_us = own_at_us;
-        ledger->tight = level;
+        ledger->tight = ledger_no;
     }
     return at_us;
 }
@@ -107,8 +106,8 @@ static bool take_now(takt_ledger *ledger, int64_t now_us, takt_amounts one, bool
     *retry_at_us = all_given_at(ledger, now_us, one, stated);
     if (*retry_at_us > now_us)
         return false;
-    for (int level = 0; level <= ledger->inner_count; level++) {
-        takt_ledger *own = level_of(ledger, level);
+    for (int ledger_no = 0; ledger_no <= ledger->inner_count; ledger_no++) {
+        takt_ledger *own = ledger_of(ledger, ledger_no);
         take(own, now_us, takt_amounts_by(own->units, one));
     }
     return true;
@@ -148,10 +147,10 @@ bool takt_ledger_try_permit(takt_ledger *ledger, int64_t now_us, const takt_clai
 
 /* ---- which level the answer is about --------------------------------------------------------- */
 
-static void peek(takt_ledger *ledger, int level, int64_t now_us, takt_standing *standing)
+static void peek(takt_ledger *ledger, int ledger_no, int64_t now_us, takt_standing *standing)
 {
-    takt_ledger *own = level_of(ledger, level);
-    int unread = is_unread(own, level) ? own->line_count : 0;
+    takt_ledger *own = ledger_of(ledger, ledger_no);
+    int unread = is_unread(own, ledger_no) ? own->line_count : 0;
 
     own->line_count -= unread;
     takt_ledger_peek(own, now_us, standing);
@@ -160,18 +159,18 @@ static void peek(takt_ledger *ledger, int level, int64_t now_us, takt_standing *
 
 void takt_ledger_tried(takt_ledger *ledger, int64_t now_us, bool taken, takt_standing *standing)
 {
-    int level = innermost_of(ledger);
+    int ledger_no = innermost_of(ledger);
     takt_standing told = *standing;
 
-    peek(ledger, taken ? level : ledger->tight, now_us, standing);
+    peek(ledger, taken ? ledger_no : ledger->tight, now_us, standing);
     if (!taken)
         return;
-    ledger->tight = level;
-    while ((level = outer_of(ledger, level)) != innermost_of(ledger)) {
-        peek(ledger, level, now_us, &told);
+    ledger->tight = ledger_no;
+    while ((ledger_no = outer_of(ledger, ledger_no)) != innermost_of(ledger)) {
+        peek(ledger, ledger_no, now_us, &told);
         if (told.remaining >= standing->remaining)
             continue;
         *standing = told;
-        ledger->tight = level;
+        ledger->tight = ledger_no;
     }
 }

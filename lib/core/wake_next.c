@@ -31,7 +31,8 @@ static rank count_rank(const takt_ledger *ledger, int at)
 
 /* Wakes the workers that lack a permit and would get one now, after those before them have taken
  * theirs. A worker that is woken without need would wake the next one without need. */
-static void wake_plain(const takt_ledger *ledger, uint64_t claimer, int level, takt_award *award)
+static void wake_plain(const takt_ledger *ledger, uint64_t claimer, int ledger_no,
+                       takt_award *award)
 {
     int64_t left = takt_holders_free(ledger), share = 0, before = 0;
     rank all = {0, 0};
@@ -53,12 +54,13 @@ static void wake_plain(const takt_ledger *ledger, uint64_t claimer, int level, t
         if (left <= (kept < others ? kept : others))
             return;
         if (place->lacking && place->worker != claimer)
-            takt_wakes_add(award, place, level);
+            takt_wakes_add(award, place, ledger_no);
     }
 }
 
 /* The same in a line with tenants. */
-static void wake_tenants(const takt_ledger *ledger, uint64_t claimer, int level, takt_award *award)
+static void wake_tenants(const takt_ledger *ledger, uint64_t claimer, int ledger_no,
+                         takt_award *award)
 {
     int64_t free = takt_holders_free(ledger), concurrency = ledger->numbers->concurrency;
     int64_t ahead[TAKT_TENANTS_MAX], before[TAKT_TENANTS_MAX], urgent = 0, same = 0;
@@ -92,14 +94,14 @@ static void wake_tenants(const takt_ledger *ledger, uint64_t claimer, int level,
                                                       weights, 0);
         kept = takt_min(kept, mine->wanting.of[TAKT_UNIT_TOKENS] - place->wanting);
         if (free - urgent - ahead[index] > kept)
-            takt_wakes_add(award, place, level);
+            takt_wakes_add(award, place, ledger_no);
     }
 }
 
-void takt_wake_next(const takt_ledger *ledger, uint64_t claimer, int level, takt_award *award)
+void takt_wake_next(const takt_ledger *ledger, uint64_t claimer, int ledger_no, takt_award *award)
 {
     if (ledger->numbers->concurrency > 0 && ledger->tenant_count > 0)
-        wake_tenants(ledger, claimer, level, award);
+        wake_tenants(ledger, claimer, ledger_no, award);
     else if (ledger->numbers->concurrency > 0)
-        wake_plain(ledger, claimer, level, award);
+        wake_plain(ledger, claimer, ledger_no, award);
 }

@@ -8,7 +8,7 @@
 
 /* Wakes the workers that lack a permit and would get one now, after those before them have taken
  * theirs.  A worker that is woken without need would wake the next one without need.
- * `level`: wakes.h. */
-void takt_wake_next(const takt_ledger *ledger, uint64_t claimer, int level, takt_award *award);
+ * `ledger_no`: that ledger's number. */
+void takt_wake_next(const takt_ledger *ledger, uint64_t claimer, int ledger_no, takt_award *award);
 
 #endif

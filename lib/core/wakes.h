@@ -7,8 +7,7 @@
 
 #include "core/ledger.h"
 
-/* Names the worker of a place once, if there is space.  `level` says in whose line the place is, as
- * takt_award.wake_levels does. */
-void takt_wakes_add(takt_award *award, const takt_place *place, int level);
+/* Names the worker of a place once, if there is space.  `ledger_no`: whose line has the place. */
+void takt_wakes_add(takt_award *award, const takt_place *place, int ledger_no);
 
 #endif

@@ -130,7 +130,7 @@ static void on_answered(takt_call *taken, int status, const takt_standing *stand
         if (standing != NULL)
             number_units(takt_store_told_limit(&call->calling->call), standing, &none);
         takt_relay_write_standing(&writer, &none);
-        takt_relay_write(&writer, standing != NULL ? call->calling->call.level : 0);
+        takt_relay_write(&writer, standing != NULL ? call->calling->call.ledger_no : 0);
         send_answer(call, text, (size_t)(writer.at - text),
                     standing != NULL ? standing->reason
                                      : takt_report_trouble(call->relay->relays, status),

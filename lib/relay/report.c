@@ -99,30 +99,30 @@ void takt_report_send(takt_relay *relay, int count, const char *const *words, co
     free(out.bytes);
 }
 
-const takt_numbers *takt_report_newer(const takt_desk *desk, int level)
+const takt_numbers *takt_report_newer(const takt_desk *desk, int ledger_no)
 {
     const takt_queue *queue = takt_counter_find_queue(desk->counter);
     const takt_numbers *used;
 
-    if (queue == NULL || level >= desk->counter->said.count)
+    if (queue == NULL || ledger_no >= desk->counter->said.count)
         return NULL;
-    used = level > 0 ? queue->nest->inner[level - 1].numbers : queue->numbers;
-    return used->revision >= desk->numbers[level].revision &&
-                   !takt_numbers_same(used, &desk->numbers[level])
+    used = ledger_no > 0 ? queue->nest->inner[ledger_no - 1].numbers : queue->numbers;
+    return used->revision >= desk->numbers[ledger_no].revision &&
+                   !takt_numbers_same(used, &desk->numbers[ledger_no])
                ? used
                : NULL;
 }
 
 static size_t write_newer(const takt_desk *desk, char text[TAKT_RELAY_NEWER_SIZE])
 {
-    takt_relay_newer newer = {.levels = 0};
+    takt_relay_newer newer = {.ledgers = 0};
 
-    for (int level = 0; level < TAKT_LEVELS_MAX; level++) {
-        const takt_numbers *numbers = takt_report_newer(desk, level);
+    for (int ledger_no = 0; ledger_no < TAKT_LEVELS_MAX; ledger_no++) {
+        const takt_numbers *numbers = takt_report_newer(desk, ledger_no);
         if (numbers == NULL)
             continue;
-        newer.levels |= 1U << level;
-        newer.of[level] = *numbers;
+        newer.ledgers |= 1U << ledger_no;
+        newer.of[ledger_no] = *numbers;
     }
     return takt_relay_write_newer(&newer, text);
 }

@@ -225,15 +225,15 @@ static void note_trip(takt_queue *queue, int64_t sent_us, int64_t received_us)
 
 /* The numbers in force for a level are newer ones of other workers, or again those of our policy:
  * `stated`.  Returns whether they are others than before. */
-static bool use_level(takt_scheduler *scheduler, const takt_award *award, int level,
+static bool use_level(takt_scheduler *scheduler, const takt_award *award, int ledger_no,
                       const takt_numbers **used, takt_numbers **newer, const takt_numbers *stated)
 {
-    bool outdated = award->outdated >> level & 1;
+    bool outdated = award->outdated >> ledger_no & 1;
 
     if (!outdated && stated == *used)
         return false;
     if (outdated)
-        learn(scheduler, used, newer, &award->newer[level]);
+        learn(scheduler, used, newer, &award->newer[ledger_no]);
     else
         *used = stated;
     return true;

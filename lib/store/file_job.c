@@ -64,7 +64,7 @@ bool takt_file_job_fill(takt_file_job *job, takt_store_call *call)
     job->own.tenant = call->tenant ? job->tenant : NULL;
     job->own.tenant_weight = call->tenant_weight;
     job->own.priority = call->priority;
-    job->own.status = job->own.level = 0;
+    job->own.status = job->own.ledger_no = 0;
     job->exchange = call->exchange ? takt_policy_exchange_copy(call->exchange) : NULL;
     job->own.exchange = job->exchange;
     if (call->tenants)
@@ -79,9 +79,9 @@ static void copy_award(takt_award *award, const takt_award *copy)
 
     memcpy(award, copy, offsetof(takt_award, runs));
     memcpy(award->runs, copy->runs, runs);
-    for (int level = 0; level < TAKT_LEVELS_MAX; level++)
-        if (copy->outdated >> level & 1)
-            award->newer[level] = copy->newer[level];
+    for (int ledger_no = 0; ledger_no < TAKT_LEVELS_MAX; ledger_no++)
+        if (copy->outdated >> ledger_no & 1)
+            award->newer[ledger_no] = copy->newer[ledger_no];
 }
 
 /* Gives the policy that was read to the caller. */
@@ -97,7 +97,7 @@ static void copy_policy(takt_policy_exchange *exchange, takt_policy_exchange *co
 static void copy_standing(takt_store_call *call, const takt_store_call *copy)
 {
     call->standing = copy->standing;
-    call->level = copy->level;
+    call->ledger_no = copy->ledger_no;
     call->standing.tenants = call->tenants;
     if (copy->tenants && copy->status == 0)
         memcpy(call->tenants, copy->tenants,

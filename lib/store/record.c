@@ -193,15 +193,16 @@ static bool begin_anew(takt_record_scratch *scratch, takt_record_part *part, int
 }
 
 /* Nothing is given, because of that level. */
-static void refuse(takt_record_scratch *scratch, int level, int64_t now_us, takt_store_call *call)
+static void refuse(takt_record_scratch *scratch, int ledger_no, int64_t now_us,
+                   takt_store_call *call)
 {
     if (call->claim)
         *call->award = (takt_award){.now_us = now_us, .stale = true};
     if (call->op != TAKT_OP_TRY)
         return;
     call->status = TAKT_E_NO_SLOT;
-    call->level = level;
-    takt_ledger_peek(&scratch_of(scratch, level)->ledger, now_us, &call->standing);
+    call->ledger_no = ledger_no;
+    takt_ledger_peek(&scratch_of(scratch, ledger_no)->ledger, now_us, &call->standing);
 }
 
 /* Whether a page of a part was of no use; then all decisions are void. */

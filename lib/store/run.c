@@ -70,7 +70,7 @@ static void run_try(takt_ledger *ledger, int64_t now_us, takt_store_call *call)
         taken = takt_ledger_try(ledger, now_us, call->cost, more_of(call), &retry_at_us);
     call->status = taken ? 0 : TAKT_E_NO_SLOT;
     takt_ledger_tried(ledger, now_us, taken, &call->standing);
-    call->level = ledger->tight;
+    call->ledger_no = ledger->tight;
     call->standing.retry_after_us = retry_at_us == TAKT_NEVER ? TAKT_NEVER : retry_at_us - now_us;
 }
 

@@ -114,9 +114,9 @@ struct takt_store_call {
     takt_award *award;
     /* all but CLAIM, POLICY and APPLY: filled if status is 0 or TAKT_E_NO_SLOT */
     takt_standing standing;
-    /* TRY: the limit of the standing, which refuses for the longest, or else has the least left: 0
-     * for `limit`, i for inner[i - 1] (in client/request.h level 0 is the innermost limit) */
-    int level;
+    /* TRY: the limit of the standing, which refuses for the longest, or else has the least left:
+     * the number of its ledger */
+    int ledger_no;
     /* PEEK: the caller's memory for TAKT_TENANTS_MAX tenants of the standing; NULL: not wanted */
     takt_tenant_standing *tenants;
 
@@ -126,7 +126,7 @@ struct takt_store_call {
 /* The limit that the standing of an answered call is of. */
 static inline const takt_limit *takt_store_told_limit(const takt_store_call *call)
 {
-    return call->level > 0 ? call->inner[call->level - 1].limit : call->limit;
+    return call->ledger_no > 0 ? call->inner[call->ledger_no - 1].limit : call->limit;
 }
 
 typedef struct takt_store_options {

@@ -80,13 +80,14 @@ static void listen_as(takt_waker *waker, uint64_t worker)
     uv_unref((uv_handle_t *)&waker->poll);
 }
 
-/* `level`: about which of the call's ledgers, as takt_award.wake_levels says. */
-static void send_to(int from, uint64_t worker, char kind, const takt_store_call *call, int level)
+/* `ledger_no`: about which of the call's ledgers. */
+static void send_to(int from, uint64_t worker, char kind, const takt_store_call *call,
+                    int ledger_no)
 {
     struct sockaddr_un address;
     socklen_t size = name_socket(&address, worker);
-    const takt_limit *limit = level > 0 ? call->inner[level - 1].limit : call->limit;
-    const char *key = level > 0 ? call->inner[level - 1].key : call->key;
+    const takt_limit *limit = ledger_no > 0 ? call->inner[ledger_no - 1].limit : call->limit;
+    const char *key = ledger_no > 0 ? call->inner[ledger_no - 1].key : call->key;
     size_t limit_size = strlen(limit->name) + 1, key_size = strlen(key);
     char message[MESSAGE_SIZE];
 
@@ -148,7 +149,7 @@ void takt_waker_answered(takt_waker *waker, const takt_store_call *call)
     if (waker->socket < 0)
         listen_as(waker, call->claim->process ? call->claim->process : call->claim->worker);
     for (int i = 0; waker->socket >= 0 && i < call->award->wake_count; i++)
-        send_to(waker->socket, call->award->wakes[i], WAKE, call, call->award->wake_levels[i]);
+        send_to(waker->socket, call->award->wakes[i], WAKE, call, call->award->wake_ledgers[i]);
 }
 
 static void on_closed(uv_handle_t *handle)

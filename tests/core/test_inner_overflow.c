@@ -168,7 +168,7 @@ Test(inner_overflow, the_oldest_waiters_of_the_key_are_dropped)
     cr_expect_eq(b.award.refused, 0);
     cr_assert_eq(b.award.wake_count, 1);
     cr_expect_eq(b.award.wakes[0], 1);
-    cr_expect_eq(b.award.wake_levels[0], 1, "for the account");
+    cr_expect_eq(b.award.wake_ledgers[0], 1, "for the account");
     cr_expect_eq(place_at(&inner[FIRST], 1, FIRST)->waiting, 1);
     cr_expect_eq(place_at(&inner[DOMAIN], 1, FIRST)->waiting, 1, "they leave all levels");
     claim_with(3 * MS, 1, FIRST, 5, 2, 0);
@@ -290,7 +290,7 @@ Test(inner_overflow, parked_places_count_on_the_levels_between)
     claim_with(2 * MS, 2, SECOND_ONE, 5, 2, 0);
     cr_assert_eq(b.award.wake_count, 1);
     cr_expect_eq(b.award.wakes[0], 1);
-    cr_expect_eq(b.award.wake_levels[0], 2, "for the domain");
+    cr_expect_eq(b.award.wake_ledgers[0], 2, "for the domain");
     cr_expect_eq(place_at(&inner[DOMAIN], 1, FIRST)->waiting, 1);
     claim_with(40 * SECOND, 3, SECOND_ONE, 5, 3, 0);
     cr_expect_eq(b.award.wake_count, 0, "all others are silent");

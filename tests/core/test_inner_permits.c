@@ -106,7 +106,7 @@ Test(inner_permits, who_lacks_one_takes_none_and_is_woken)
     claim(2 * MS, 1, 0, 0);
     cr_assert_eq(b.award.wake_count, 1);
     cr_expect_eq(b.award.wakes[0], 2);
-    cr_expect_eq(b.award.wake_levels[0], 1, "for the account");
+    cr_expect_eq(b.award.wake_ledgers[0], 1, "for the account");
     claim(3 * MS, 2, 0, 3);
     cr_expect_eq(b.given, 1);
     check_held(1, 1, 0);

@@ -111,7 +111,7 @@ static bool is_full(int level, int64_t now_us)
 static void check_dropped(const takt_award *award)
 {
     for (int i = 0; i < award->wake_count; i++) {
-        int level = award->wake_levels[i] - 1, outer = level;
+        int level = award->wake_ledgers[i] - 1, outer = level;
         while (level >= 0 && outer < LEVELS &&
                !((outer == level || takt_numbers_drops(&limits[outer].numbers)) &&
                  is_full(outer, award->now_us)))

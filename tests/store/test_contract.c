@@ -126,7 +126,7 @@ CONTRACT(tries_all_levels_at_once)
         call.call.inner_count = 2;
         call.call.cost = tries[i].cost;
         cr_expect_eq(rig_run(&rig, &call), tries[i].status, "%zu", i);
-        cr_expect_eq(call.call.level, tries[i].level, "%zu", i);
+        cr_expect_eq(call.call.ledger_no, tries[i].level, "%zu", i);
         cr_expect_eq(call.call.standing.limit, tries[i].limit, "%zu", i);
         cr_expect_eq(call.call.standing.remaining, tries[i].remaining, "%zu", i);
     }

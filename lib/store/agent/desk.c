@@ -39,23 +39,23 @@ void takt_agent_desk_renew(takt_agent_desk *desk, int connection)
     desk->leased_until_us = desk->heard_us = 0;
     desk->want_count = desk->slot_count = desk->leaving.count = desk->failed = 0;
     desk->weight = 0;
-    desk->newer.levels = 0;
+    desk->newer.ledgers = 0;
     desk->unsure = false;
 }
 
-static const takt_numbers *numbers_of(const takt_store_call *call, int level)
+static const takt_numbers *numbers_of(const takt_store_call *call, int ledger_no)
 {
-    return level > 0 ? call->inner[level - 1].numbers : call->numbers;
+    return ledger_no > 0 ? call->inner[ledger_no - 1].numbers : call->numbers;
 }
 
 /* The numbers in force of a level if they are others than the call's; NULL: they are not, or are
  * older. */
 static const takt_numbers *newer_of(const takt_agent_desk *desk, const takt_store_call *call,
-                                    int level)
+                                    int ledger_no)
 {
-    const takt_numbers *newer = &desk->newer.of[level], *stated = numbers_of(call, level);
+    const takt_numbers *newer = &desk->newer.of[ledger_no], *stated = numbers_of(call, ledger_no);
 
-    return desk->newer.levels >> level & 1 && newer->revision >= stated->revision &&
+    return desk->newer.ledgers >> ledger_no & 1 && newer->revision >= stated->revision &&
                    !takt_numbers_same(newer, stated)
                ? newer
                : NULL;
@@ -65,9 +65,9 @@ int64_t takt_agent_desk_lease(const takt_agent_desk *desk, const takt_store_call
 {
     int64_t lease_us = TAKT_NEVER;
 
-    for (int level = 0; level <= call->inner_count; level++) {
-        const takt_numbers *numbers = desk != NULL ? newer_of(desk, call, level) : NULL;
-        numbers = numbers != NULL ? numbers : numbers_of(call, level);
+    for (int ledger_no = 0; ledger_no <= call->inner_count; ledger_no++) {
+        const takt_numbers *numbers = desk != NULL ? newer_of(desk, call, ledger_no) : NULL;
+        numbers = numbers != NULL ? numbers : numbers_of(call, ledger_no);
         if (numbers->concurrency > 0)
             lease_us = takt_min(lease_us, numbers->lease_us);
     }
@@ -265,12 +265,12 @@ void takt_agent_desk_award(takt_agent_desk *desk, takt_store_call *call, int64_t
     award->unlisted = award->prompt = false;
     award->crowded = bounds_inside(call); /* for all that is known here */
     award->outdated = 0;
-    for (int level = 0; level <= call->inner_count; level++) {
-        const takt_numbers *newer = newer_of(desk, call, level);
+    for (int ledger_no = 0; ledger_no <= call->inner_count; ledger_no++) {
+        const takt_numbers *newer = newer_of(desk, call, ledger_no);
         if (newer == NULL)
             continue;
-        award->outdated |= 1U << level;
-        award->newer[level] = *newer;
+        award->outdated |= 1U << ledger_no;
+        award->newer[ledger_no] = *newer;
     }
     desk->lost = false;
     call->status = 0;

@@ -250,7 +250,7 @@ static bool hear_answer(takt_agent_store *store, const message *said)
     } else if (status == 0 || status == TAKT_E_NO_SLOT) {
         call->standing = (takt_standing){0};
         takt_relay_read_standing(&reader, &call->standing);
-        call->level = (int)takt_relay_read(&reader, 0, call->inner_count);
+        call->ledger_no = (int)takt_relay_read(&reader, 0, call->inner_count);
         snprintf(call->standing.reason, sizeof call->standing.reason, "%s", said->words[3]->text);
         if (call->op == TAKT_OP_TRY && call->claim != NULL)
             fill_award(store, call, fence, leased_us);

@@ -231,11 +231,11 @@ size_t takt_relay_write_newer(const takt_relay_newer *newer, char *text)
 {
     size_t size = 0;
 
-    for (int level = 0; newer->levels >> level != 0; level++) {
-        if (level > 0)
+    for (int ledger_no = 0; newer->ledgers >> ledger_no != 0; ledger_no++) {
+        if (ledger_no > 0)
             text[size++] = '\n';
-        if (newer->levels >> level & 1)
-            size += takt_relay_write_numbers(&newer->of[level], text + size);
+        if (newer->ledgers >> ledger_no & 1)
+            size += takt_relay_write_numbers(&newer->of[ledger_no], text + size);
     }
     return size;
 }
@@ -244,12 +244,12 @@ void takt_relay_read_newer(takt_relay_newer *newer, const char *text, size_t siz
 {
     const char *at = text, *end = text + size;
 
-    newer->levels = 0;
-    for (int level = 0; at < end && level < TAKT_LEVELS_MAX; level++) {
+    newer->ledgers = 0;
+    for (int ledger_no = 0; at < end && ledger_no < TAKT_LEVELS_MAX; ledger_no++) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         stop = stop != NULL ? stop : end;
-        if (stop > at && takt_relay_read_numbers(&newer->of[level], at, (size_t)(stop - at)))
-            newer->levels |= 1U << level;
+        if (stop > at && takt_relay_read_numbers(&newer->of[ledger_no], at, (size_t)(stop - at)))
+            newer->ledgers |= 1U << ledger_no;
         at = stop + 1;
     }
 }

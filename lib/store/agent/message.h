@@ -147,9 +147,9 @@ size_t takt_relay_write_numbers(const takt_numbers *numbers, char *text);
 /* Reads them back: false if they cannot be read. */
 bool takt_relay_read_numbers(takt_numbers *numbers, const char *text, size_t size);
 
-/* The numbers in force of each level that has others than a program, by level as in takt_award. */
+/* The numbers in force of each level that has others than a program, by number as in takt_award. */
 typedef struct takt_relay_newer {
-    unsigned levels; /* bit i: level i has them */
+    unsigned ledgers; /* bit i: the ledger of number i has them */
     takt_numbers of[TAKT_LEVELS_MAX];
 } takt_relay_newer;
 

@@ -104,17 +104,18 @@ static void read_run(struct cursor *cursor, takt_run *run, int64_t *left)
 }
 
 /* Reads the text of one level's ledger: its numbers are newer than the caller's. */
-static bool read_newer_of(const takt_store_call *call, int level, const char *text, size_t size)
+static bool read_newer_of(const takt_store_call *call, int ledger_no, const char *text, size_t size)
 {
     takt_award *award = call->award;
     takt_pages nowhere;
     takt_ledger ledger = {.pages = &nowhere}; /* no room for places: the text has none */
 
     takt_no_pages_init(&nowhere);
-    award->outdated |= 1U << level;
-    return takt_ledger_decode(&ledger, level > 0 ? call->inner[level - 1].numbers : call->numbers,
-                              &award->newer[level], award->now_us, text, size) >= 0 &&
-           ledger.numbers == &award->newer[level];
+    award->outdated |= 1U << ledger_no;
+    return takt_ledger_decode(&ledger,
+                              ledger_no > 0 ? call->inner[ledger_no - 1].numbers : call->numbers,
+                              &award->newer[ledger_no], award->now_us, text, size) >= 0 &&
+           ledger.numbers == &award->newer[ledger_no];
 }
 
 /* Reads the valid numbers of each level where they are newer than the caller's: its ledger's text.
@@ -126,11 +127,11 @@ static void read_newer(struct cursor *cursor, const takt_store_call *call, bool 
 
     call->award->outdated = 0;
     cursor->bad |= outdated != (text->size > 0);
-    for (int level = 0; at < end && !cursor->bad; level++) {
+    for (int ledger_no = 0; at < end && !cursor->bad; ledger_no++) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         stop = stop ? stop : end;
-        cursor->bad = level > call->inner_count ||
-                      (stop > at && !read_newer_of(call, level, at, (size_t)(stop - at))) ||
+        cursor->bad = ledger_no > call->inner_count ||
+                      (stop > at && !read_newer_of(call, ledger_no, at, (size_t)(stop - at))) ||
                       (stop < end && stop + 1 == end);
         at = stop + 1;
     }
@@ -357,7 +358,7 @@ static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t 
         read_rules(cursor, standing);
     read_tenants(cursor, call, flags);
     standing->concurrency = standing->held = standing->holders = 0;
-    call->level = 0;
+    call->ledger_no = 0;
     if (cursor->left > levels) {
         standing->concurrency = read_int(cursor, 0, TAKT_CONCURRENCY_MAX);
         standing->held = read_int(cursor, 0, TAKT_EXACT_MAX);
@@ -369,7 +370,7 @@ static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t 
     if (cursor->left > levels)
         read_try(cursor, call, flags);
     if (levels > 0)
-        call->level = (int)read_int(cursor, 0, call->inner_count);
+        call->ledger_no = (int)read_int(cursor, 0, call->inner_count);
 }
 
 /* The flags that a reply to this call may have. */

@@ -526,7 +526,7 @@ static int answer_fields(const takt_store_call *call, bool damaged, bool five, i
     n += call->op == TAKT_OP_CLAIM ? award_fields(call->award, fields + n)
                                    : standing_fields(&call->standing, fields + n);
     if (call->op == TAKT_OP_TRY)
-        fields[n++] = call->level;
+        fields[n++] = call->ledger_no;
     if (five && (call->op == TAKT_OP_CLAIM || (call->op == TAKT_OP_TRY && call->claim)))
         n += permit_fields(call->award, fields + n);
     return n;
@@ -601,9 +601,9 @@ static bool same_reply(const agree_outcome *ran, const redisReply *reply)
     if (call.op != TAKT_OP_CLAIM &&
         strcmp(call.standing.reason, ran->step.call.standing.reason) != 0)
         return false;
-    for (int level = 0; call.op == TAKT_OP_CLAIM && level < TAKT_LEVELS_MAX; level++)
-        if (award.outdated >> level & 1 &&
-            !same_newer(&ran->step.award.newer[level], &award.newer[level]))
+    for (int ledger_no = 0; call.op == TAKT_OP_CLAIM && ledger_no < TAKT_LEVELS_MAX; ledger_no++)
+        if (award.outdated >> ledger_no & 1 &&
+            !same_newer(&ran->step.award.newer[ledger_no], &award.newer[ledger_no]))
             return false;
     return true;
 }
@@ -613,9 +613,10 @@ static void name_wakes(const takt_award *award, char wakes[AGREE_WAKES])
 {
     takt_writer writer = {wakes, wakes + AGREE_WAKES, false};
 
-    for (int level = 0; level < TAKT_LEVELS_MAX; level++) /* scripts publish level by level */
+    for (int ledger_no = 0; ledger_no < TAKT_LEVELS_MAX;
+         ledger_no++) /* scripts publish level by level */
         for (int i = 0; i < award->wake_count; i++) {
-            if (award->wake_levels[i] != level)
+            if (award->wake_ledgers[i] != ledger_no)
                 continue;
             if (writer.at > wakes)
                 takt_write_char(&writer, ' ');

@@ -742,10 +742,10 @@ static void count_inner_tries(const agree_outcome *ran)
     bool taken = tries && call->status == 0, refused = tries && call->status != 0;
 
     count("tries with inner limits that take", taken);
-    count("tries that an inner limit refuses", refused && call->level > 0);
-    count("tries that the outermost limit refuses", refused && call->level == 0);
-    count("tries that leave an inner limit the least", taken && call->level > 0);
-    count("tries that leave the outermost limit the least", taken && call->level == 0);
+    count("tries that an inner limit refuses", refused && call->ledger_no > 0);
+    count("tries that the outermost limit refuses", refused && call->ledger_no == 0);
+    count("tries that leave an inner limit the least", taken && call->ledger_no > 0);
+    count("tries that leave the outermost limit the least", taken && call->ledger_no == 0);
     count("tries that take permits of inner limits",
           taken && call->claim && award->fence > 0 && has(ran->inner[0], ";h"));
     count("tries with inner limits that are stale", refused && call->claim && award->stale);

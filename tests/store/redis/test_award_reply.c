@@ -610,7 +610,7 @@ Test(award_reply, tries_with_inner_limits)
     fields[STANDING_SIZE] = "2";
     answer(&got, TAKT_OP_TRY, fields, STANDING_SIZE + 1);
     cr_assert(got.read);
-    cr_expect_eq(got.call.call.level, 2);
+    cr_expect_eq(got.call.call.ledger_no, 2);
     cr_expect_eq(got.call.call.standing.concurrency, 0);
     fields[STANDING_SIZE] = "3";
     answer(&got, TAKT_OP_TRY, fields, STANDING_SIZE + 1);
@@ -621,7 +621,7 @@ Test(award_reply, tries_with_inner_limits)
         fields[STANDING_SIZE + i] = (const char *[]){"7", "4", "3", "2", "1", "0", "1"}[i];
     answer(&got, TAKT_OP_TRY, fields, STANDING_SIZE + 7);
     cr_assert(got.read);
-    cr_expect_eq(got.call.call.level, 1);
+    cr_expect_eq(got.call.call.ledger_no, 1);
     cr_expect_eq(got.call.call.standing.concurrency, 7);
     cr_expect_eq(got.call.award.holding, 2);
     cr_expect_eq(got.call.award.fence, 1);

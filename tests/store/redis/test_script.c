@@ -74,7 +74,7 @@ Test(redis_script, a_damaged_page_refuses_a_try_of_all_levels)
             server_say(&server, "HSET takt:{test/b/k}:log 1:0 x");
         cr_assert_eq(rig_run(&rig, &call), i < 3 ? 0 : TAKT_E_NO_SLOT, "%d", i);
     }
-    cr_expect_eq(call.call.level, 1);
+    cr_expect_eq(call.call.ledger_no, 1);
     cr_expect_gt(call.call.standing.retry_after_us, RIG_DAY / 2);
     cr_expect_gt(call.call.standing.blocked_until_us, call.call.standing.now_us + RIG_DAY / 2);
     cr_expect_eq(rig.damaged, 1);
