@@ -54,17 +54,6 @@ size_t takt_ledger_text_size(int line_count, int holder_count, int tenant_count)
 /* Writes the text without NUL; returns its length. */
 size_t takt_ledger_encode(const takt_ledger *ledger, char *text, size_t size);
 
-/* max_waiting and, in a letter, what becomes of more: as the text and the scripts' calls tell it.
- */
-void takt_ledger_write_bound(const takt_numbers *numbers, takt_writer *writer);
-
-/* The letter of that way; none for refuse. */
-void takt_when_full_write(takt_when_full way, takt_writer *writer);
-takt_when_full takt_when_full_read(takt_reader *reader);
-
-/* The numbers of `adapt`, as the text tells them. */
-void takt_adapt_write(const takt_adapt *adapt, takt_writer *writer);
-
 /* How many places, holders and tenants a text lists: what capacities decoding it needs. */
 int takt_ledger_text_places(const char *text, size_t size);
 int takt_ledger_text_holders(const char *text, size_t size);

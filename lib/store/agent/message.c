@@ -7,6 +7,7 @@
 
 #include "base/no_pages.h"
 #include "core/ledger_text.h"
+#include "core/numbers_text.h"
 
 takt_relay_class *takt_relay_find(takt_relay_class *classes, int count, takt_relay_kind kind)
 {

@@ -7,6 +7,7 @@
 
 #include "base/no_pages.h"
 #include "core/ledger_text.h"
+#include "core/numbers_text.h"
 #include "core/tenant_name.h"
 #include "store/redis/protocol.h"
 

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "core/ledger_text.h"
+#include "core/numbers_text.h"
 #include "core/tenant_name.h"
 #include "store/redis/script.h"
 
@@ -138,7 +138,7 @@ static void add_line_bounds(struct pen *pen, const takt_numbers *numbers)
 {
     takt_writer *writer = next_field(pen);
 
-    takt_ledger_write_bound(numbers, writer);
+    takt_numbers_write_bound(numbers, writer);
     if (numbers->concurrency > 0) {
         takt_write_char(writer, ',');
         takt_write_int(writer, numbers->concurrency);
