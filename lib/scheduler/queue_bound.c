@@ -47,9 +47,11 @@ bool takt_queue_has_bound(const takt_queue *queue)
 
 takt_when_full takt_queue_when_full(const takt_queue *queue)
 {
-    const takt_numbers *bound = bound_of(queue, false);
+    const takt_numbers *bound = lower(NULL, queue->numbers, false);
 
-    return (bound ? bound : takt_queue_stated(queue))->when_full;
+    for (int i = 0; queue->nest && i < queue->nest->count; i++)
+        bound = lower(bound, queue->nest->inner[i].numbers, false);
+    return (bound ? bound : queue->numbers)->when_full;
 }
 
 /* Whether there is a bound, and waiters that no award has counted. */

@@ -11,9 +11,12 @@
 
 #include "scheduler/queue.h"
 
-/* Whether a level bounds its waiters; and which waiters leave if an award does not say: those of
- * the level with the lowest bound. */
+/* Whether a level bounds its waiters, by the numbers that claims state. */
 bool takt_queue_has_bound(const takt_queue *queue);
+
+/* Which waiters leave if an award does not say: those of the level with the lowest bound.  The
+ * numbers in use decide: by those of other workers the ledger may have taken waiters out of the
+ * line that our own policy does not bound. */
 takt_when_full takt_queue_when_full(const takt_queue *queue);
 
 /* Whether so many newcomers may exceed the bound of a level, by the last award. */

@@ -429,6 +429,31 @@ Test(scheduler_trouble, costs_that_newer_numbers_make_impossible_are_refused)
     cr_assert_eq(r.queue->waiters.total, 2);
 }
 
+/* The ledger has taken a waiter out of the line by the bound of other workers' numbers.  To claim
+ * for it again would be in vain, and so on and on. */
+Test(scheduler_trouble, waiters_leave_by_a_bound_that_only_other_numbers_have)
+{
+    acquire_many(&r, 3);
+    pass(&r, 0);
+    for (int i = 0; i < 2; i++) {
+        takt_award award = award_of(i * SECOND, 0, 0, 0, 1);
+        award.in_line = 1U << 5;
+        award.claim_again_at_us = NOW + i * SECOND + 100 * MS;
+        award.outdated = true;
+        award.newer[0] = limit_of(20, SECOND, 1);
+        award.newer[0].max_waiting = 2 - i;
+        award.newer[0].when_full = i == 0 ? TAKT_WHEN_FULL_DROP_LOWEST : TAKT_WHEN_FULL_DROP_OLDEST;
+        award.refused = 1;
+        answer(&r, i * SECOND, &award);
+        pass(&r, i * SECOND);
+        cr_expect_eq(r.permits[i == 0 ? 2 : 0].status, TAKT_E_FULL, "way %d", i);
+        cr_expect_eq(r.claims, 0);
+        cr_expect_eq(r.queue->waiters.total, 2 - i);
+        pass(&r, (i + 1) * SECOND);
+        cr_expect_eq(r.claims, 1);
+    }
+}
+
 /* Of one revision the numbers of other workers hold while those state them: each acquire asks. */
 Test(scheduler_trouble, costs_that_other_numbers_make_impossible_are_claimed_again)
 {
