@@ -52,13 +52,15 @@ claim = {
     unlisted = false, -- too many tenants wait
     turn_at = 0, -- the earliest slot of its first waiter
     reply = {},
+    seen = {}, -- what look() saw last
 
     -- The situation of a place in tokens. The place is the worker's place of a priority, or the head of the line if
-    -- that is another worker's (`first`). Returns its share, the tokens left to the places before it (to `plan` the
-    -- next claim, the least that these take), the permits that it may take, the room, the least that the places before
-    -- it want, the tokens wanted more urgently, the number of its shares, and the permits of a share. If rules count
-    -- other units, also returns a table with the same values by unit.
-    look = function(priority, first, plan)
+    -- that is another worker's (`first`). Fills and returns `seen`, or claim.seen until the next look: its `share`, the
+    -- tokens left to the places before it (`ahead`; to `plan` the next claim, the least that these take), the `permits`
+    -- that it may take, the `room`, the least that the places before it want (`first`), the tokens wanted more urgently
+    -- (`urgent`), the number of its `shares`, the permits of a share (`permits_of`), and, if rules count other units, a
+    -- table with the same values by unit (`others`).
+    look = function(priority, first, plan, seen)
         local place, own = claim.own[priority], claim.own
         local urgent, before, weight, wanted, head = 0, 0, 0, 0, nil
         local shares, shares_before = 1, 0
@@ -137,8 +139,12 @@ claim = {
             view.ahead = ahead_of(shares_before, view.share, view.need, full, view.wanted, view.urgent, least)
             view.first = first_of(before, view.need, view.urgent)
         end
-        return share, ahead_of(shares_before, share, first_need, first_shares, wanted, urgent, owed), permits, room,
-            first_of(before, first_need, urgent), urgent, shares, permits_of, others
+        seen = seen or claim.seen
+        seen.share, seen.permits, seen.room, seen.urgent = share, permits, room, urgent
+        seen.ahead = ahead_of(shares_before, share, first_need, first_shares, wanted, urgent, owed)
+        seen.first = first_of(before, first_need, urgent)
+        seen.shares, seen.permits_of, seen.others = shares, permits_of, others
+        return seen
     end,
 
     -- The shares of the head that take the need of its first waiter: to `plan` only if all its waiters need the same.
@@ -298,11 +304,13 @@ claim = {
     -- Gives a place slots for the worker's wants, as far as its turn allows. Returns the tokens given.
     serve = function(priority)
         local place, given, till = claim.own[priority], 0, ledger.now + limit.lookahead
-        local share, ahead, permits, room, _, urgent, shares, permits_of, others = claim.look(priority)
+        local seen = claim.look(priority)
+        local share, permits, shares, others = seen.share, seen.permits, seen.shares, seen.others
+        local urgent, permits_of = seen.urgent, seen.permits_of
         local near = offers.awaited(priority) and ledger.now + math.floor(limit.lookahead / TAKT_OFFERS_NEAR) or till
         local slots, use = 0, claim.usable(share, place.need)
         local large = place.need > share -- the first waiter needs more than a share
-        local left = math.min(claim.turn_of(share, place.need, shares), room - ahead)
+        local left = math.min(claim.turn_of(share, place.need, shares), seen.room - seen.ahead)
         local whole, lefts = math.min(shares, math.floor(left / use)), others and {}
         for unit, view in pairs(others or {}) do
             view.own, view.given = needed_by(place, unit), 0
@@ -320,7 +328,7 @@ claim = {
         if claim.is_weighed(priority) then
             left = claim.is_too_little(place, left, use, lefts, others) and 0 or left
         elseif left > 0 and claim.is_shared(line and line.all.active[priority] or 0)
-            and claim.turn_from(place, share, ahead, shares, others) > ledger.now then
+            and claim.turn_from(place, seen) > ledger.now then
             left = 0
         end
         local count_in_turn, take_in_turn, inner_permits
@@ -470,10 +478,11 @@ claim = {
         return others > 0 and not line.charge and limit.concurrency == 0
     end,
 
-    -- takt_view_turn_from of core/view.h: the time when there is room for the next turn of a place. `share`, what is
-    -- left to the places before it, `shares` and `others` are the values of look(). A `weighed` place takes nothing
-    -- before there is room for a share. To `plan` the next claim of a shared place its turn is a share.
-    turn_from = function(place, share, ahead, shares, others, weighed, plan)
+    -- takt_view_turn_from of core/view.h: the time when there is room for the next turn of a place that look() has
+    -- `seen`. A `weighed` place takes nothing before there is room for a share. To `plan` the next claim of a shared
+    -- place its turn is a share.
+    turn_from = function(place, seen, weighed, plan)
+        local share, ahead, shares, others = seen.share, seen.ahead, seen.shares, seen.others
         local lookahead = limit.lookahead
         local half, halves = limit.throughput(math.floor(lookahead / 2))
         local need = place.need > 1 and place.need or 1
@@ -506,33 +515,33 @@ claim = {
     end,
 
     -- The time of its next claim: not at once.
-    when = function(place, share, ahead, shares, others, weighed, plan)
-        local at, lookahead = claim.turn_from(place, share, ahead, shares, others, weighed, plan), limit.lookahead
-        local fraction = ahead > 0 and TAKT_LOOKAHEAD_FRACTION or TAKT_LOOKAHEAD_FRACTION_FIRST
+    when = function(place, seen, weighed, plan)
+        local at, lookahead = claim.turn_from(place, seen, weighed, plan), limit.lookahead
+        local fraction = seen.ahead > 0 and TAKT_LOOKAHEAD_FRACTION or TAKT_LOOKAHEAD_FRACTION_FIRST
         local soonest = ledger.now + math.floor(lookahead / fraction)
         return at > soonest and at or soonest
     end,
 
     plan = function(priority)
-        local share, ahead, permits, _, first, _, shares, _, others = claim.look(priority, nil, true)
-        local place, over_at = claim.own[priority], 0
-        place.lacking = permits <= 0
-        if claim.in_line == 0 and first > 0 and not place.lacking then
+        local seen = claim.look(priority, nil, true)
+        local place, others, over_at = claim.own[priority], seen.others, 0
+        place.lacking = seen.permits <= 0
+        if claim.in_line == 0 and seen.first > 0 and not place.lacking then
             local before = others and {}
             for _, unit in ipairs(limit.units or {}) do
                 before[unit] = (others[unit] and others[unit].first or 0) + limit.part(unit, 1, claim.least_more)
             end
-            claim.turn_at = claim.due(claim.from, first + claim.least_cost, before)
+            claim.turn_at = claim.due(claim.from, seen.first + claim.least_cost, before)
         end
         if place.lacking then -- a lease that ends wakes nobody, so the head claims when one ends
-            over_at = ahead == 0 and held.over_at(ledger.now + TAKT_KEEPALIVE_US) or NEVER
+            over_at = seen.ahead == 0 and held.over_at(ledger.now + TAKT_KEEPALIVE_US) or NEVER
         end
         if over_at == NEVER then
             return NEVER
         end
         local weighed, active = claim.is_weighed(priority), line and line.all.active[priority] or 0
         local whole = not weighed and claim.is_shared(active)
-        local at = math.max(over_at, claim.when(place, share, ahead, shares, others, weighed, whole))
+        local at = math.max(over_at, claim.when(place, seen, weighed, whole))
         if claim.inner and not place.lacking then
             local due = claim.levels.put_off_until(place)
             claim.prompt = claim.prompt or due > at
@@ -588,9 +597,9 @@ claim = {
                 if not place or own and own.turn < place.turn then
                     return
                 end
-                local share, ahead, permits, _, _, _, shares, _, others = claim.look(priority, place, true)
+                local seen = claim.look(priority, place, true)
                 local whole = claim.is_shared(line.all.active[priority] - (own and 0 or 1))
-                if permits > 0 and place.again > claim.when(place, share, ahead, shares, others, false, whole)
+                if seen.permits > 0 and place.again > claim.when(place, seen, false, whole)
                     + math.floor(limit.lookahead / TAKT_LOOKAHEAD_FRACTION) then
                     wakes.add(name)
                 end

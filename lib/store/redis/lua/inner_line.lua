@@ -85,8 +85,8 @@ if ledger.inner then
             place.wanting, place.held_back = place.stated, 0
             place.more = place.stated_more and { unpack(place.stated_more) }
             tenants.count(claim.own)
-            local share, ahead, permits, _, _, _, shares, _, others = claim.look(priority, nil, true)
-            return permits <= 0 and 0 or claim.turn_from(place, share, ahead, shares, others) + limit.lookahead
+            local seen = claim.look(priority, nil, true)
+            return seen.permits <= 0 and 0 or claim.turn_from(place, seen) + limit.lookahead
         end,
 
         -- Whether the inner rules hold up the place no longer than the others of the outermost line do.
@@ -159,10 +159,9 @@ if ledger.inner then
 
         -- What claim.look() says of a place in the line of the level in place.
         look = function(level, claim, priority, plan)
-            local own, from, seen, _ = claim.own, claim.from, {}, nil
+            local own, from = claim.own, claim.from
             claim.own, claim.from = level.own, math.max(ledger.now, ledger.blocked)
-            seen.share, seen.ahead, seen.permits, _, _, _, seen.shares, seen.permits_of, seen.others =
-                inner.look_at(priority, nil, plan)
+            local seen = inner.look_at(priority, nil, plan, {})
             claim.own, claim.from = own, from
             return seen
         end,
@@ -312,7 +311,7 @@ if ledger.inner then
                 end
                 local seen, own, from = inner.look(level, claim, priority, true), claim.own, claim.from
                 claim.own, claim.from = level.own, math.max(ledger.now, ledger.blocked)
-                at = math.max(at, claim.turn_from(place, seen.share, seen.ahead, seen.shares, seen.others))
+                at = math.max(at, claim.turn_from(place, seen))
                 claim.own, claim.from = own, from
             end)
             return at

@@ -924,7 +924,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
 
         decisions = function(claim)
             return {
-                look = function(priority, first, plan)
+                look = function(priority, first, plan, seen)
                     local place, own, all = first or claim.own[priority], claim.own, line.all
                     local urgent, permits, permits_of, others = 0, NEVER, 1, nil
                     for higher = 0, priority - 1 do
@@ -959,7 +959,11 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                         others[unit] = { share = turn, ahead = before_it + kept, room = rooms[unit],
                             first = before_it + needed }
                     end
-                    return share, urgent + ahead, permits, room, urgent + before, urgent, shares, permits_of, others
+                    seen = seen or claim.seen
+                    seen.share, seen.permits, seen.room, seen.urgent = share, permits, room, urgent
+                    seen.ahead, seen.first = urgent + ahead, urgent + before
+                    seen.shares, seen.permits_of, seen.others = shares, permits_of, others
+                    return seen
                 end,
 
                 head_late_at = function(priority)
@@ -993,8 +997,8 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                     if not first or first == claim.own[first.priority] then
                         return
                     end
-                    local share, ahead, permits, _, _, _, shares, _, others = claim.look(first.priority, first, true)
-                    if permits > 0 and first.again > claim.when(first, share, ahead, shares, others)
+                    local seen = claim.look(first.priority, first, true)
+                    if seen.permits > 0 and first.again > claim.when(first, seen)
                         + math.floor(limit.lookahead / TAKT_LOOKAHEAD_FRACTION) then
                         wakes.add(tenants.waker(first))
                     end
