@@ -319,7 +319,7 @@ MUTANTS = [
     ('waiters with a slot in hand ask for another', 'scheduler/queue_cover.c',
      'slots->count[at] += run->count;',
      'slots->count[at] += 0;'),
-    ('waiters leave before their deadline', 'scheduler/scheduler.c',
+    ('waiters leave before their deadline', 'scheduler/refuse.c',
      'return permit->deadline_at_us < takt_clock_local(&queue->server->clock, store_us) &&',
      'return permit->deadline_at_us < takt_clock_local(&queue->server->clock, store_us) + 3000000 &&'),
     # without the store
