@@ -208,8 +208,8 @@ typedef struct takt_place {
     bool lacking;     /* it waits for a permit: it is unknown when there will be one */
     int16_t tenant;   /* index + 1 among the tenants; 0: the ledger has none */
     uint64_t process; /* with tenants: whom to wake instead; 0: the worker */
-    bool behind;      /* not kept, in an inner line: the claim does not wait for it (tenants.h) */
-    bool away;        /* not kept: it is behind, and is not in the outermost line */
+    bool behind;      /* not kept: the claim does not wait for it (pass_over.h) */
+    bool away;        /* not kept: it is behind, and its tenant keeps its tag all the same */
     int16_t inside;   /* not kept: index + 1 of its tenant in the innermost line (tenants.h) */
     int inside_at;    /* not kept: where that place was last (tenants.c) */
     int64_t came;     /* of the claiming worker, not kept: its turn before it was served */
@@ -238,7 +238,7 @@ typedef struct takt_tenant {
     takt_amounts need;   /* of the first of its places */
     int64_t places;
     int64_t in_turn;   /* these, and those that the claim passes over (takt_place.behind) */
-    int64_t away;      /* of the latter, those that are parked */
+    int64_t away;      /* of the latter, those that are `away` */
     int64_t processes; /* the weights of those in turn */
     int64_t all;       /* its places, with those that are aside */
 } takt_tenant;

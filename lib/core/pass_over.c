@@ -3,6 +3,8 @@
  */
 #include "core/pass_over.h"
 
+#include "core/gaps.h"
+#include "core/inner.h"
 #include "core/line.h"
 #include "core/tenant_inside.h"
 #include "core/tenant_turns.h"
@@ -59,12 +61,64 @@ static void pass_over(const takt_ledger *outer, int me, takt_ledger *inner, bool
     }
 }
 
-void takt_pass_over(const takt_ledger *outer, int64_t now_us, uint64_t worker)
+/* Whether permits decide on any level who starts. */
+static bool has_permits(const takt_ledger *outer)
+{
+    for (int i = 0; i < outer->inner_count; i++)
+        if (outer->inner[i]->numbers->concurrency > 0)
+            return true;
+    return outer->numbers->concurrency > 0;
+}
+
+/* Whether a slot for the place's first waiter has been free on all levels for a lookahead. */
+static bool is_idle(const takt_ledger *outer, int64_t now_us, const takt_place *place)
+{
+    int64_t since_us = now_us - outer->numbers->lookahead_us;
+    takt_amounts one = takt_amounts_of(place->need, outer->stated[place->priority].first);
+
+    return takt_gaps_are_kept(outer) && !has_permits(outer) &&
+           takt_inner_from(outer, 0) <= since_us &&
+           takt_inner_next(outer, since_us, one) <= since_us;
+}
+
+/* Whether there was one. */
+static bool clear_behind(takt_ledger *ledger)
+{
+    bool found = false;
+
+    for (int at = 0; at < ledger->line_count; at++) {
+        found |= ledger->line[at].behind;
+        ledger->line[at].behind = false;
+    }
+    return found;
+}
+
+/* The claim waits for no other place of that priority in a line. */
+static void pass_over_all(takt_ledger *ledger, const takt_place *mine)
+{
+    for (int i = 0; i < ledger->line_count; i++)
+        if (ledger->line[i].priority == mine->priority && ledger->line[i].worker != mine->worker)
+            ledger->line[i].behind = ledger->line[i].away = true;
+}
+
+/* The same in all lines that have tenants. */
+static void pass_over_every(takt_ledger *outer, int me)
+{
+    pass_over_all(outer, &outer->line[me]);
+    for (int i = 0; i < outer->inner_count; i++)
+        if (outer->inner[i]->tenant_count > 0)
+            pass_over_all(outer->inner[i], &outer->line[me]);
+}
+
+void takt_pass_over(takt_ledger *outer, int64_t now_us, uint64_t worker)
 {
     int64_t total;
 
     if (outer->tenant_count == 0 || outer->inner_count == 0)
         return;
+    (void)clear_behind(outer);
+    for (int i = 0; i < outer->inner_count; i++)
+        (void)clear_behind(outer->inner[i]);
     total = takt_tenants_lookahead(outer, now_us);
     takt_tenants_count(outer);
     for (int me = 0; me < outer->line_count; me++) {
@@ -74,23 +128,14 @@ void takt_pass_over(const takt_ledger *outer, int64_t now_us, uint64_t worker)
         for (int i = outer->within_turns ? 1 : 0; i < outer->inner_count; i++)
             if (outer->inner[i]->tenant_count > 0)
                 pass_over(outer, me, outer->inner[i], i > 0, total);
+        if (is_idle(outer, now_us, &outer->line[me]))
+            pass_over_every(outer, me);
     }
 }
 
-/* Whether there was one. */
-static bool clear_behind(takt_ledger *inner)
+void takt_pass_over_none(takt_ledger *outer)
 {
-    bool found = false;
-
-    for (int at = 0; at < inner->line_count; at++) {
-        found |= inner->line[at].behind;
-        inner->line[at].behind = false;
-    }
-    return found;
-}
-
-void takt_pass_over_none(const takt_ledger *outer)
-{
+    (void)clear_behind(outer);
     for (int i = 0; i < outer->inner_count; i++)
         if (clear_behind(outer->inner[i]))
             takt_tenants_settle(outer->inner[i]);

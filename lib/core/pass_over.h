@@ -7,6 +7,11 @@
  * does a claim wait in a line between for a place that is parked and whose tenant would go after
  * its own: that place may wait there for another one that waits for this claim.  The innermost line
  * of turns inside turns gives the outermost one its order, and passes over none.
+ *
+ * Places are told when to claim by an order that others change before then, and parked places are
+ * not in the outermost line.  So places may still wait for each other, where a lookahead has hardly
+ * a token for seconds.  A slot that has been free on all levels for a lookahead is therefore left
+ * to nobody: the first claim that can use it gets it.  Those passed over so keep their turns.
  */
 #ifndef TAKT_CORE_PASS_OVER_H
 #define TAKT_CORE_PASS_OVER_H
@@ -14,9 +19,9 @@
 #include "core/ledger.h"
 
 /* Call when the claim's places are in all lines, and have their tenants. */
-void takt_pass_over(const takt_ledger *outer, int64_t now_us, uint64_t worker);
+void takt_pass_over(takt_ledger *outer, int64_t now_us, uint64_t worker);
 
 /* Call when the claim ends. */
-void takt_pass_over_none(const takt_ledger *outer);
+void takt_pass_over_none(takt_ledger *outer);
 
 #endif

@@ -52,16 +52,16 @@ void takt_tenants_look_inside(const takt_ledger *ledger, int at)
     }
 }
 
-/* Whether the tenant of one place goes after that of another one in the innermost line; those that
- * have none there go last. */
+/* Whether one place goes after another one in the innermost line: by their tenants, and those of
+ * one tenant by their turns there.  Those that have none there go last. */
 static bool goes_after(const takt_ledger *inner, const takt_place *a, const takt_place *b)
 {
     int64_t left, right;
 
-    if (a->inside == b->inside || b->inside == 0)
+    if (b->inside == 0)
         return false;
-    if (a->inside == 0)
-        return true;
+    if (a->inside == 0 || a->inside == b->inside)
+        return a->inside == 0 || a->inside_at > b->inside_at;
     left = inner->tenants[a->inside - 1].tag;
     right = inner->tenants[b->inside - 1].tag;
     return left > right || (left == right && a->inside > b->inside);
@@ -79,7 +79,7 @@ static void exchange(takt_place *a, takt_place *b)
     b->turn = turn;
 }
 
-/* Sorts the places of a subject.  Those of one tenant keep their order. */
+/* Sorts the places of a subject. */
 static void sort(takt_ledger *ledger, int16_t subject)
 {
     takt_place *line = ledger->line;

@@ -64,3 +64,49 @@ Test(tenant_inside, the_places_of_a_subject_stand_in_the_order_of_its_tenants)
             cr_assert_lt(line[i - 1].turn, line[i].turn);
     }
 }
+
+/* Whether the places of one tenant of a key stand in both lines in the same order.  Those for which
+ * others do not wait inside go last. */
+static bool are_in_order(const takt_ledger *key)
+{
+    const takt_place *line = b.ledger.line;
+
+    for (int i = 0; i < b.ledger.line_count; i++)
+        for (int j = 0; j < i; j++) {
+            int before = takt_line_find(key, line[j].worker, 5);
+            int after = takt_line_find(key, line[i].worker, 5);
+            if (before > after && after >= 0 && !key->line[after].aside &&
+                key->line[before].tenant == key->line[after].tenant)
+                return false;
+        }
+    return true;
+}
+
+static void add_slow_tenant(int key, int tenant, int worker)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    sub *added = add((uint64_t)worker + 1, key, 1000000, 0);
+
+    added->inside = names[tenant];
+    added->inner_weight = 1 + tenant % 2;
+}
+
+/* Where a lookahead has less than a token, those of one tenant leave the outermost line and come
+ * back to its end. */
+Test(tenant_inside, the_places_of_a_tenant_stand_in_one_order)
+{
+    set_up(limit_of(3, SECOND, 1), limit_of(2, SECOND, 1));
+    for (int key = 0; key < 2; key++)
+        for (int tenant = 0; tenant < 5; tenant++) {
+            add_slow_tenant(key, tenant, (tenant + key) % 2);
+            if (tenant % 2 == key)
+                add_slow_tenant(key, tenant, (tenant + key + 1) % 2);
+        }
+    for (int round = 1; round < 240; round++) {
+        sub *claimer = &subs[round % sub_count];
+        run_until(round * SECOND / 4);
+        claim(claimer, round * SECOND / 4 + 3 * MS);
+        cr_assert(are_in_order(&inner[claimer->inner]), "round %d", round);
+    }
+    check_all();
+}

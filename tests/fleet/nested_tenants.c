@@ -484,19 +484,28 @@ static void check_gaps(const char *what)
     }
 }
 
-/* Each lookahead has about one token on each level.  No place waits in one line for a place that
- * waits for it in another one. */
-static void slow_lines(takt_inside inside, bool three, int tenants, int64_t delay_us, uint64_t seed)
-{
-    static const char *const whats[][2] = {{"a slow outermost level", "three slow levels"},
-                                           {"two slow levels", "three slow levels"},
-                                           {"a slow innermost level", "three slow levels inside"}};
+/* Rates of three levels, the outermost first. */
+typedef struct slow_rates {
+    int64_t outer;
+    int64_t between; /* 0: there are two levels */
+    int64_t inner;
+} slow_rates;
 
-    open_fleet(2, three ? 3 : 2, three ? 1000 : 3, inside == TAKT_INSIDE_ALIKE, delay_us, seed);
-    if (three)
-        set_limit(&between, "team", 2);
-    if (three)
+/* Each lookahead has about one token on each level, or less.  No place waits in one line for a
+ * place that waits for it in another one. */
+static void slow_lines(takt_inside inside, slow_rates rates, int tenants, int64_t delay_us,
+                       uint64_t seed)
+{
+    static const char *const whats[][2] = {{"two slow levels", "three slow levels"},
+                                           {"two slow levels with fair", "three slow levels"},
+                                           {"a slow innermost level", "three slow levels inside"}};
+    const char *what = whats[inside][rates.between > 0];
+
+    open_fleet(2, rates.outer, rates.inner, inside == TAKT_INSIDE_ALIKE, delay_us, seed);
+    if (rates.between > 0) {
+        set_limit(&between, "team", rates.between);
         inner.within = &between;
+    }
     if (inside == TAKT_INSIDE_NONE) {
         inner.fair = TAKT_FAIR_WORKER;
         outer.fair = TAKT_FAIR_TENANT;
@@ -514,24 +523,31 @@ static void slow_lines(takt_inside inside, bool three, int tenants, int64_t dela
         }
     takt_fleet_run(&fleet, BEGIN_US + 60 * SECOND_US);
     check_rules();
-    check_gaps(whats[inside][three]);
+    check_gaps(what);
     for (int i = 0; i < group_count; i++)
         if (groups[i].all == 0)
-            family_fail(4, whats[inside][three], groups[i].tenant, 0, 1);
+            family_fail(4, what, groups[i].tenant, 0, 1);
     close_fleet();
 }
 
 static void slow_levels(int64_t delay_us, uint64_t seed)
 {
+    static const slow_rates outside = {2, 0, 3}, inside = {3, 0, 2}, three = {3, 2, 1000};
+
     for (int tenants = 2; tenants <= 5; tenants++) {
-        slow_lines(TAKT_INSIDE_ALIKE, false, tenants, delay_us, seed);
-        slow_lines(TAKT_INSIDE_NONE, false, tenants, delay_us, seed);
-        slow_lines(TAKT_INSIDE_NONE, true, tenants, delay_us, seed);
-        slow_lines(TAKT_INSIDE_WITHIN, true, tenants, delay_us, seed);
+        slow_lines(TAKT_INSIDE_ALIKE, outside, tenants, delay_us, seed);
+        slow_lines(TAKT_INSIDE_NONE, outside, tenants, delay_us, seed);
+        slow_lines(TAKT_INSIDE_NONE, inside, tenants, delay_us, seed);
+        slow_lines(TAKT_INSIDE_WITHIN, inside, tenants, delay_us, seed);
+        slow_lines(TAKT_INSIDE_NONE, three, tenants, delay_us, seed);
+        slow_lines(TAKT_INSIDE_WITHIN, three, tenants, delay_us, seed);
     }
     /* places that are parked in one line wait for others: whether they meet depends on the trips */
-    slow_lines(TAKT_INSIDE_NONE, true, 5, 300, 3);
-    slow_lines(TAKT_INSIDE_NONE, true, 5, 800, 10);
+    slow_lines(TAKT_INSIDE_NONE, three, 5, 300, 3);
+    slow_lines(TAKT_INSIDE_NONE, three, 5, 800, 10);
+    slow_lines(TAKT_INSIDE_NONE, three, 5, 1000, 6);
+    slow_lines(TAKT_INSIDE_ALIKE, (slow_rates){4, 3, 2}, 4, 300, 3);
+    slow_lines(TAKT_INSIDE_ALIKE, inside, 6, 300, 6);
 }
 
 static void inside_and_outside(int64_t delay_us, uint64_t seed)

@@ -743,6 +743,7 @@ claim = {
             line.put_back(claim.own)
         end
         if claim.inner then
+            tenants.clear_behind(tenants)
             claim.inner.put_back()
             claim.crowded = claim.inner.bounded and claim.inner.is_near()
         end

@@ -699,6 +699,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             for _, other in tenants.each(own) do
                 local theirs = other.tenant == place.tenant and found[other.worker .. ',' .. other.priority]
                 other.inside = theirs and not theirs.aside and theirs.tenant or nil
+                other.turn_inside = other.inside and theirs.turn
             end
             if within then
                 tenants.count_inside(own, within)
@@ -725,10 +726,12 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         -- goes_after() of core/tenant_inside.c.
         goes_after = function(a, b)
             local one, other = a.inside, b.inside
-            if one == other or not other then
-                return false
+            if not one or not other then
+                return not one and other ~= nil
+            elseif one == other then
+                return a.turn_inside > b.turn_inside
             end
-            return not one or one.tag > other.tag or one.tag == other.tag and one.index > other.index
+            return one.tag > other.tag or one.tag == other.tag and one.index > other.index
         end,
 
         -- takt_tenants_arrange.
@@ -799,12 +802,31 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             return false
         end,
 
-        -- takt_pass_over: the places of the inner lines that the claim does not wait for are `behind`.
-        pass_over = function(own)
-            tenants.count(own)
-            if not tenants.has_company() then
-                return
+        -- is_idle() of core/pass_over.c.
+        is_idle = function(place)
+            local since, inner, gaps = ledger.now - limit.lookahead, ledger.inner, limit.gaps
+            local more, permits = inner.own_more(place.need, place.first), limit.concurrency
+            for _, level in ipairs(inner.levels) do
+                permits = permits + level.limit.concurrency
             end
+            return permits == 0 and gaps.rule() and limit.earliest(since, place.need, more) <= since
+                and inner.blocked_until() <= since and inner.due(since, place.need, place.first) <= since
+        end,
+
+        -- The claim does not wait for the places of these lines that have that priority.
+        pass_over_every = function(lines, priority)
+            for _, one in ipairs(lines) do
+                one.counted = nil
+                for _, place in ipairs(one.places) do
+                    if place.priority == priority then
+                        place.behind, place.away = true, true
+                    end
+                end
+            end
+        end,
+
+        -- The same of the places of inner lines that do not go before the claim's own.
+        pass_over_inside = function(own)
             local room, rooms = limit.room(math.max(ledger.now, ledger.blocked), ledger.now + limit.lookahead)
             local through, throughs = limit.throughput(limit.lookahead)
             local unit, found = tenants.priced_unit(), {}
@@ -837,14 +859,42 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             end
         end,
 
-        -- takt_pass_over_none, in an inner line.
-        pass_over_none = function()
+        -- Returns whether there was one.
+        clear_behind = function(one)
             local found = false
-            for _, place in ipairs(tenants.places) do
+            for _, place in ipairs(one.places) do
                 found, place.behind = found or place.behind, nil
             end
             if found then
-                tenants.counted = nil
+                one.counted = nil
+            end
+            return found
+        end,
+
+        -- takt_pass_over: the places that the claim does not wait for are `behind`.
+        pass_over = function(own)
+            local lines = { tenants }
+            for _, level in ipairs(ledger.inner.levels) do
+                lines[#lines + 1] = level.tenants and level.tenants.list[1] and level.tenants or nil
+            end
+            for _, one in ipairs(lines) do
+                tenants.clear_behind(one)
+            end
+            tenants.count(own)
+            if tenants.has_company() then
+                tenants.pass_over_inside(own)
+            end
+            for priority = 0, 9 do
+                if own[priority] and tenants.is_idle(own[priority]) then
+                    tenants.pass_over_every(lines, priority)
+                    tenants.count(own)
+                end
+            end
+        end,
+
+        -- takt_pass_over_none, in an inner line.
+        pass_over_none = function()
+            if tenants.clear_behind(tenants) then
                 tenants.settle()
             end
         end,
