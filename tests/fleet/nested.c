@@ -277,13 +277,14 @@ static void shared_accounts(int64_t delay_us, uint64_t seed)
     close_accounts();
 }
 
-/* Most of them on one worker, of which 32 stand in line at once. */
+/* Most of them on one worker, of which 32 stand in line at once.  With trips of 2 ms or more claims
+ * of one round change places, as above; over more seconds accounts differ by no more. */
 static void spread_unevenly(int64_t delay_us, uint64_t seed)
 {
     open_accounts(8, 100, 100, 5, delay_us, seed);
     for (int i = 0; i < 100; i++)
         come(i < 70 ? 0 : i % 8, i, 4, true);
-    check_parts(100, 20, 999, 1);
+    check_parts(100, 20, 999, delay_us < 2000 ? 1 : 2);
     if (10 * fleet.claims > 23 * start_count)
         family_fail(3, "claims for ten starts", "accounts of one worker",
                     10 * fleet.claims / start_count, 23);
@@ -391,13 +392,15 @@ static void workers_of_one_key(int64_t delay_us, uint64_t seed)
     one_key(20, 50, delay_us, seed);
 }
 
-/* Each of eight workers has work of each of eight keys.  A claim brings one slot at most. */
+/* Each of eight workers has work of each of eight keys.  A claim brings one slot at most.  A turn
+ * of a key has three slots, an eighth of a lookahead's, so at the ends of the time a key may be a
+ * turn ahead of another; over more seconds keys differ by no more. */
 static void keys_on_all(int64_t delay_us, uint64_t seed)
 {
     open_accounts(8, 8, 100, 50, delay_us, seed);
     for (int i = 0; i < 64; i++)
         come(i % 8, i / 8, 10, true);
-    check_parts(100, 20, 999, 2);
+    check_parts(100, 20, 999, 3);
     check_scripts("eight keys on eight workers", 30);
     close_accounts();
 }
