@@ -29,7 +29,8 @@ enum {
     KEY_COST,
     KEY_PRIORITY,
     KEY_TENANT,
-    KEY_WITHIN_KEY
+    KEY_WITHIN_KEY,
+    KEY_WITHIN
 };
 
 static error_t parse_location(int key, char *word, struct argp_state *state)
@@ -250,6 +251,10 @@ static error_t parse_wish(int key, char *word, struct argp_state *state)
         wish->tenant = word;
     else if (key == KEY_WITHIN_KEY)
         add_within_key(state, word, wish);
+    else if (key == KEY_WITHIN)
+        argp_error(state,
+                   "--within: the policy says which limit LIMIT is within; --within-key names "
+                   "a key of that limit");
     else
         return ARGP_ERR_UNKNOWN;
     return 0;
@@ -263,11 +268,15 @@ static const struct argp_option wish_options[] = {
     {"priority", KEY_PRIORITY, "0..9", 0,
      "0 (most urgent) to 9, in the whole fleet (default: the limit's, else 5)", 2},
     {"tenant", KEY_TENANT, "NAME", 0,
-     "For whom the work is: with fair: tenant in the limit, tenants take turns", 2},
+     "For whom the work is: with fair: tenant in the limit, or in one that it is within, tenants "
+     "take turns",
+     2},
     {"within-key", KEY_WITHIN_KEY, "KEY", 0,
      "The key of the limit that LIMIT is within; again for the one around that, and so on. '' is a "
      "limit as a whole (default)",
      2},
+    /* Otherwise --within vendor would be an abbreviation, and take slots of vendor:vendor. */
+    {"within", KEY_WITHIN, "LIMIT", OPTION_HIDDEN, NULL, 2},
     {0},
 };
 const struct argp takt_cli_wish_argp = {wish_options, parse_wish, NULL, NULL, NULL, NULL, NULL};

@@ -38,7 +38,8 @@ int takt_name_space_check(const char *name_space, takt_error *error)
         return takt_name_check(name_space, error);
     if (!opens || !closes || size < 2)
         return takt_fail(error, TAKT_E_INVALID,
-                         "%s: has one brace; write both, as in \"{mail}\", or none",
+                         "%s: has a brace at one end; write one at each end, as in "
+                         "\"{mail}\", or none",
                          takt_quote(name_space, quoted));
     memcpy(inner, name_space + 1, size - 2);
     inner[size - 2] = '\0';

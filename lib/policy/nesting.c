@@ -47,8 +47,8 @@ static int refuse_circle(const takt_policy *policy, const takt_limit *member, ta
         at = at->within;
     } while (at != begin && used + 2 * sizeof at->name < sizeof circle);
     return takt_fail(error, TAKT_E_POLICY,
-                     "limits[%zu].within: forms a circle (%s%s%s); remove one of them", first,
-                     circle, at == begin ? "" : "... -> ", begin->name);
+                     "limits[%zu].within: forms a circle (%s%s%s); remove within from one of them",
+                     first, circle, at == begin ? "" : "... -> ", begin->name);
 }
 
 /* Refuses circles of `within`. Each limit is visited once: a walk ends at a limit of an earlier

@@ -121,7 +121,8 @@ static int refuse_kind(walker *walk, const yaml_event_t *event, const cyaml_sche
     bool is_text = event->type == YAML_SCALAR_EVENT;
     if (schema->type == CYAML_STRING)
         return refuse(walk, line, path, "is %s; write one value%s", kind_of(event),
-                      is_in_brackets(event) ? ", in quotes if it begins with a bracket" : "");
+                      is_in_brackets(event) ? ", in quotes if it begins with a bracket or brace"
+                                            : "");
     if (schema->type == CYAML_IGNORE)
         return refuse(walk, line, path,
                       "is %s; write one value, or a mapping such as {NAME: VALUE}", kind_of(event));

@@ -89,14 +89,20 @@ static void warn_of_rules(warning *warnings, const takt_limit *limit, const char
     add(warnings, name, text);
 }
 
-static void warn_of_fair(warning *warnings, const char *name)
+/* An inner limit probably means that its own keys take turns at the limit that it is within. */
+static void warn_of_fair(warning *warnings, const char *name, const char *within)
 {
-    char text[TAKT_NAME_SIZE_MAX + 180];
+    char text[TAKT_NAME_SIZE_MAX + 200], other[TAKT_NAME_SIZE_MAX + 100];
 
+    snprintf(
+        other, sizeof other,
+        within ? "move fair: key and its weights to \"%s\", where the keys of this limit take turns"
+               : "add within: %s to the limit whose keys are to take turns",
+        within ? within : name);
     snprintf(text, sizeof text,
              "fair: key does what fair: tenant does, because no limit is within this one; write "
-             "fair: tenant, or give a limit whose keys take turns within: %s",
-             name);
+             "fair: tenant, or %s",
+             other);
     add(warnings, name, text);
 }
 
@@ -120,7 +126,7 @@ size_t takt_policy_warn(const takt_policy *policy,
         for (size_t k = 0; (override = takt_overrides_at(limit, k)); k++)
             warn_of_rules(&warnings, override, takt_overrides_key(override));
         if (limit->fair == TAKT_FAIR_KEY && !has_inner(policy, limit))
-            warn_of_fair(&warnings, limit->name);
+            warn_of_fair(&warnings, limit->name, policy->within[i]);
     }
     return warnings.count;
 }

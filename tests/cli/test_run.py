@@ -172,6 +172,9 @@ def levels(report, here):
     done = here.takt('map', 'team', '--within-key', 'eu', '--within-key', 'more', '--', 'true', input='1\n')
     report.check(done.returncode == 64 and 'a key for outer limit 2, and there is only 1' in done.stderr,
                  'a key more than there are limits around: 64', told(done))
+    done = here.takt('run', 'job:a', '--within', 'team', '--', 'true')
+    report.check(done.returncode == 64 and '--within-key names a key' in done.stderr,
+                 '--within is no abbreviation of --within-key: 64', told(done))
 
 
 def held(here):

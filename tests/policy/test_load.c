@@ -121,7 +121,8 @@ static const broken broken_values[] = {
     {NAME("a:b"), 3, "limits[0].name: \"a:b\": a name is made of"},
     {NAME("caf\xc3\xa9"), 3, "limits[0].name: \"caf\xc3\xa9\": a name is made of"},
     {NAME("{x}"), 3,
-     "limits[0].name: is a mapping; write one value, in quotes if it begins with a bracket"},
+     "limits[0].name: is a mapping; write one value, in quotes if it begins with a bracket or "
+     "brace"},
     {NAME("'{x}'"), 3, "limits[0].name: \"{x}\": a name is made of"},
     {NAME(LONG_64 "q"), 3,
      "limits[0].name: \"" LONG_16 LONG_16 LONG_16 "...\": has 65 characters; write at most 64"},
@@ -141,12 +142,13 @@ static const broken broken_values[] = {
     {"limits: []\n", 1, "limits: are missing; write at least one limit"},
     {"{}\n", 1, "limits: are missing; write at least one limit"},
     {LIMIT "namespace: a b\n", 4, "namespace: \"a b\": a name is made of"},
-    {LIMIT "namespace: \"{mail\"\n", 4, "namespace: \"{mail\": has one brace; write both"},
+    {LIMIT "namespace: \"{mail\"\n", 4, "namespace: \"{mail\": has a brace at one end"},
     {LIMIT "namespace: " LONG_64 "q\n", 4, "namespace: \"" LONG_16},
     {"# first\n\nstore: nonsense\n" LIMIT, 3, "store: "},
     {FIELD("within", "b"), 4,
      "limits[0].within: there is no limit \"b\"; write the name of another limit"},
-    {FIELD("within", "a"), 4, "limits[0].within: forms a circle (a -> a); remove one of them"},
+    {FIELD("within", "a"), 4,
+     "limits[0].within: forms a circle (a -> a); remove within from one of them"},
     {FIELD("within", "a b"), 4, "limits[0].within: \"a b\": a name is made of"},
     {"limits:\n  - {name: sendgrid, rules: [{rate: 1/s}]}\n  - name: account\n    rules: [{rate: "
      "1/s}]\n"
@@ -156,7 +158,7 @@ static const broken broken_values[] = {
      "within: a}\n"
      "  - {name: a, rules: [{rate: 1/s}], within: b}\n  - {name: b, rules: [{rate: 1/s}], within: "
      "c}\n",
-     3, "limits[1].within: forms a circle (c -> a -> b -> c); remove one of them"},
+     3, "limits[1].within: forms a circle (c -> a -> b -> c); remove within from one of them"},
 };
 
 Test(load, refuses_values_at_their_line)

@@ -34,10 +34,11 @@ Test(nesting, within_must_not_go_round_in_a_circle_nor_too_deep)
         const char *words;     /* NULL: as it should be */
     } rows[] = {
         {{""}, NULL},
-        {{"a"}, "limits[0].within: forms a circle (a -> a); remove one of them"},
-        {{"b", "a"}, "limits[0].within: forms a circle (a -> b -> a); remove one of them"},
+        {{"a"}, "limits[0].within: forms a circle (a -> a); remove within from one of them"},
+        {{"b", "a"},
+         "limits[0].within: forms a circle (a -> b -> a); remove within from one of them"},
         {{"b", "c", "a"},
-         "limits[0].within: forms a circle (a -> b -> c -> a); remove one of them"},
+         "limits[0].within: forms a circle (a -> b -> c -> a); remove within from one of them"},
         {{"b", "c", "d", ""}, NULL},
         {{"", "a", "b", "c"}, NULL},
         {{"b", "c", "d", "e", ""},
@@ -46,9 +47,10 @@ Test(nesting, within_must_not_go_round_in_a_circle_nor_too_deep)
          "limits[4].within: leads through more than 4 limits; nest fewer"},
         {{"", "a", "a", "a", "a"}, NULL},
         {{"e", "e", "e", "b", ""}, NULL},
-        {{"c", "", "b", "d"}, "limits[3].within: forms a circle (d -> d); remove one of them"},
+        {{"c", "", "b", "d"},
+         "limits[3].within: forms a circle (d -> d); remove within from one of them"},
         {{"d", "c", "d", "c"},
-         "limits[2].within: forms a circle (c -> d -> c); remove one of them"},
+         "limits[2].within: forms a circle (c -> d -> c); remove within from one of them"},
     };
     static const char *const names[] = {"a", "b", "c", "d", "e"};
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
@@ -144,7 +146,7 @@ Test(nesting, a_large_circle_is_told_in_short)
     cr_assert_eq(takt_policy_check(policy, &error), TAKT_E_POLICY);
     cr_assert_eq(strncmp(error.text, "limits[0].within: forms a circle (000", 37), 0);
     cr_assert(strstr(error.text, "-> ... -> 000") != NULL, "%s", error.text);
-    cr_assert(strstr(error.text, "remove one of them") != NULL, "%s", error.text);
+    cr_assert(strstr(error.text, "remove within from one of them") != NULL, "%s", error.text);
     takt_policy_free(policy);
 }
 

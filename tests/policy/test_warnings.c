@@ -56,7 +56,11 @@ Test(warnings, a_rate_that_is_never_reached)
          "or algorithm: fixed-window to 300/h\n"},
         {"rules: [{rate: 10/s}], fair: key},\n  {name: b, rules: [{rate: 1/s}], fair: tenant",
          "a: fair: key does what fair: tenant does, because no limit is within this one; write "
-         "fair: tenant, or give a limit whose keys take turns within: a\n"},
+         "fair: tenant, or add within: a to the limit whose keys are to take turns\n"},
+        {"rules: [{rate: 10/s}]},\n  {name: b, rules: [{rate: 1/s}], fair: key, within: a",
+         "b: fair: key does what fair: tenant does, because no limit is within this one; write "
+         "fair: tenant, or move fair: key and its weights to \"a\", where the keys of this limit "
+         "take turns\n"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cr_expect_eq(warn(rows[i].rules), 1, "%s", rows[i].rules);
