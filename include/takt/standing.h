@@ -73,8 +73,8 @@ typedef struct takt_standing {
     char reason[TAKT_REASON_SIZE_MAX + 1];
     /* With `adapt`: the current part of the first rule's rate; else 100. */
     int64_t rate_percent;
-    /* Waiters in the whole fleet, as their workers last reported, and the workers that they are
-     * in. */
+    /* Waiters in the whole fleet, as their workers last reported, and the workers that they are in:
+     * a worker counts once for each of its tenants, or keys of limits inside, in line. */
     int64_t waiting;
     int64_t workers;
     /* Permits that can be held at once (0: no bound), that are held, and by how many workers. */
