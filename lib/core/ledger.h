@@ -22,7 +22,7 @@
 #define TAKT_RUNS_MAX          64               /* runs of slots that one award gives */
 #define TAKT_WAKES_MAX         8                /* workers that one award has woken */
 #define TAKT_OFFERS_MAX        8                /* slots that a ledger has for more urgent work */
-#define TAKT_GAPS_MAX          32               /* runs of slots that were passed over */
+#define TAKT_GAPS_MAX          128              /* runs of slots that were passed over */
 #define TAKT_GAP_MAX           INT64_C(1000000) /* slots of one run */
 #define TAKT_INNER_MAX         (TAKT_LEVELS_MAX - 1)
 #define TAKT_WEIGHT_MAX        65535 /* processes behind one worker */

@@ -26,7 +26,7 @@ static int decode(book *b, const char *text)
 
 static const char *encode(const book *b)
 {
-    static char text[16000];
+    static char text[20000];
     size_t size =
         takt_ledger_text_size(b->ledger.line_count, b->ledger.holder_count, b->ledger.tenant_count);
 

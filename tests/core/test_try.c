@@ -13,7 +13,7 @@
 #define LEVELS    3
 #define ROUNDS    200
 #define TRIES     100
-#define TEXT_SIZE 8192
+#define TEXT_SIZE 16384
 
 TestSuite(try);
 

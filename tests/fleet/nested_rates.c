@@ -253,6 +253,7 @@ static void beside_others(int64_t delay_us, uint64_t seed)
     beside(200, 120, delay_us, seed);
     beside(100, 70, delay_us, seed);
     beside(100, 40, delay_us, seed);
+    beside(1000, 500, delay_us, seed);
 }
 
 static key *add_tenant(const char *name, int64_t rate, const char *tenant, int32_t weight)
