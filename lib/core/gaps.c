@@ -9,10 +9,11 @@
 #include "rules/window.h"
 
 /* Gaps that pass unused are counted as an instant, takt_gaps.unused_us, which each of them moves on
- * by so many intervals.  One that is used moves it back by half of that.  While it is more than
- * half of so many lookaheads ahead, gaps count as of no use. */
-#define UNUSED_INTERVALS  100
-#define UNUSED_LOOKAHEADS 64
+ * by so many intervals.  One that is used moves it back by half of that.  When it is more than so
+ * many lookaheads ahead, gaps count as of no use: it jumps to three times as many, and no gap
+ * counts until it is only twice as many ahead.  Then counting begins anew. */
+#define UNUSED_INTERVALS  50
+#define UNUSED_LOOKAHEADS 32
 
 __extension__ typedef __int128 wide;
 
@@ -65,9 +66,19 @@ static int64_t intervals_between(const takt_rule *rule, takt_fraction from, int6
     return span < TAKT_GAP_MAX ? (int64_t)span : TAKT_GAP_MAX;
 }
 
+takt_gap takt_gaps_run(const takt_rule *rule, takt_fraction first, int64_t until_us)
+{
+    return (takt_gap){first, until_us,
+                      rule->interval.us > 0 ? intervals_between(rule, first, until_us) : 0};
+}
+
 /* How many slots of a run are not later than that. */
 static int64_t count_until(const takt_rule *rule, const takt_gap *run, int64_t until_us)
 {
+    if (until_us < run->first.us)
+        return 0;
+    if (until_us >= run->until_us)
+        return run->count;
     return takt_min(intervals_between(rule, run->first, until_us) + 1, run->count);
 }
 
@@ -141,7 +152,8 @@ static void skip(takt_ledger *ledger, int at, int64_t count)
         drop(ledger, at);
 }
 
-static int64_t unused_most(const takt_ledger *ledger)
+/* How far ahead that instant is when too many have passed unused. */
+static int64_t unused_enough(const takt_ledger *ledger)
 {
     return UNUSED_LOOKAHEADS * ledger->numbers->lookahead_us;
 }
@@ -149,18 +161,20 @@ static int64_t unused_most(const takt_ledger *ledger)
 /* By how much an unused gap moves the instant on. */
 static int64_t unused_step(const takt_ledger *ledger)
 {
-    return takt_min(UNUSED_INTERVALS * (rule_of(ledger)->interval.us + 1), unused_most(ledger));
+    return takt_min(UNUSED_INTERVALS * (rule_of(ledger)->interval.us + 1),
+                    2 * unused_enough(ledger));
 }
 
 static void note_unused(takt_ledger *ledger, int64_t now_us, int64_t count)
 {
-    int64_t most = unused_most(ledger), step = unused_step(ledger);
+    int64_t enough = unused_enough(ledger), step = unused_step(ledger);
+    int64_t *unused_us = &ledger->gaps.unused_us;
 
-    if (step == 0)
+    if (step == 0 || !takt_gaps_are_used(ledger, now_us))
         return;
-    count = takt_min(count, most / step + 1);
-    ledger->gaps.unused_us =
-        takt_min(takt_max(ledger->gaps.unused_us, now_us) + count * step, now_us + most);
+    *unused_us = takt_max(*unused_us, now_us) + takt_min(count, enough / step + 1) * step;
+    if (*unused_us > now_us + enough)
+        *unused_us = now_us + 3 * enough;
 }
 
 static void note_used(takt_ledger *ledger, int64_t now_us)
@@ -174,7 +188,16 @@ static void note_used(takt_ledger *ledger, int64_t now_us)
 
 bool takt_gaps_are_used(const takt_ledger *ledger, int64_t now_us)
 {
-    return ledger->gaps.unused_us <= now_us + unused_most(ledger) / 2;
+    return ledger->gaps.unused_us <= now_us + 2 * unused_enough(ledger);
+}
+
+/* The instant that counts unused gaps when nothing but time has passed. */
+static int64_t unused_now(const takt_ledger *ledger, int64_t now_us)
+{
+    int64_t enough = unused_enough(ledger), unused_us = ledger->gaps.unused_us;
+    bool anew = unused_us > now_us + enough && takt_gaps_are_used(ledger, now_us);
+
+    return unused_us <= now_us || anew ? 0 : takt_min(unused_us, now_us + 3 * enough);
 }
 
 void takt_gaps_tidy(takt_ledger *ledger, int64_t now_us)
@@ -182,10 +205,7 @@ void takt_gaps_tidy(takt_ledger *ledger, int64_t now_us)
     const takt_gap *last;
     const takt_rule *rule;
 
-    if (ledger->gaps.unused_us <= now_us)
-        ledger->gaps.unused_us = 0;
-    else
-        ledger->gaps.unused_us = takt_min(ledger->gaps.unused_us, now_us + unused_most(ledger));
+    ledger->gaps.unused_us = unused_now(ledger, now_us);
     if (ledger->gaps.count == 0)
         return;
     last = &ledger->gaps.runs[ledger->gaps.count - 1];
@@ -214,7 +234,7 @@ static takt_fraction first_from(const takt_ledger *ledger, int64_t from_us)
 
 int64_t takt_gaps_whole(const takt_ledger *ledger, int64_t from_us, int64_t t_us)
 {
-    takt_gap run = {first_from(ledger, from_us), 1};
+    takt_gap run = {.first = first_from(ledger, from_us)};
     int64_t before = intervals_between(rule_of(ledger), run.first, t_us - 1);
 
     if (before < 0 || before >= TAKT_GAP_MAX)
@@ -222,17 +242,21 @@ int64_t takt_gaps_whole(const takt_ledger *ledger, int64_t from_us, int64_t t_us
     return takt_fraction_ceil(slot_of(rule_of(ledger), &run, before + 1));
 }
 
+/* Keeps a run if a slot fits into it, and if there is space. */
+static void insert(takt_gaps *gaps, int at, takt_gap run)
+{
+    if (run.count <= 0 || gaps->count == TAKT_GAPS_MAX)
+        return;
+    memmove(&gaps->runs[at + 1], &gaps->runs[at], (size_t)(gaps->count - at) * sizeof *gaps->runs);
+    gaps->runs[at] = run;
+    gaps->count++;
+}
+
 void takt_gaps_pass_over(takt_ledger *ledger, int64_t from_us, int64_t t_us)
 {
-    takt_fraction first;
-    int64_t count;
-
-    if (!takt_gaps_are_kept(ledger) || ledger->gaps.count == TAKT_GAPS_MAX)
-        return;
-    first = first_from(ledger, from_us);
-    count = intervals_between(rule_of(ledger), first, t_us);
-    if (count > 0)
-        ledger->gaps.runs[ledger->gaps.count++] = (takt_gap){first, count};
+    if (takt_gaps_are_kept(ledger))
+        insert(&ledger->gaps, ledger->gaps.count,
+               takt_gaps_run(rule_of(ledger), first_from(ledger, from_us), t_us));
 }
 
 int64_t takt_gaps_room(const takt_ledger *ledger, int64_t from_us, int64_t until_us)
@@ -259,27 +283,46 @@ int64_t takt_gaps_due(const takt_ledger *ledger, int64_t from_us, int64_t n)
     return TAKT_NEVER;
 }
 
-void takt_gaps_take(takt_ledger *ledger, int64_t now_us, int64_t from_us)
+/* Whether a slot at that instant fits into a run, wherever the run's own ones are. */
+static bool fits(const takt_rule *rule, const takt_gap *run, int64_t t_us)
+{
+    takt_fraction t = {t_us, 0};
+
+    return !is_before(t, run->first) && intervals_between(rule, t, run->until_us) > 0;
+}
+
+int64_t takt_gaps_next(const takt_ledger *ledger, int64_t now_us, int64_t t_us)
+{
+    bool whole = takt_gaps_are_used(ledger, now_us);
+
+    for (int at = 0; at < ledger->gaps.count; at++) {
+        const takt_gap *run = &ledger->gaps.runs[at];
+        const takt_rule *rule = rule_of(ledger);
+        int64_t before = count_until(rule, run, t_us - 1);
+        if (!whole && fits(rule, run, t_us))
+            return t_us;
+        if (before < run->count)
+            return takt_fraction_ceil(slot_of(rule, run, before));
+    }
+    return TAKT_NEVER;
+}
+
+void takt_gaps_take(takt_ledger *ledger, int64_t now_us, int64_t t_us)
 {
     const takt_rule *rule = rule_of(ledger);
-    takt_gaps *gaps = &ledger->gaps;
+    takt_gap run, used = {.first = {t_us, 0}};
+    takt_fraction own;
     int at = 0;
-    int64_t before;
 
     note_used(ledger, now_us);
-    while (count_until(rule, &gaps->runs[at], from_us - 1) == gaps->runs[at].count)
+    while (ledger->gaps.runs[at].until_us <= t_us)
         at++;
-    before = count_until(rule, &gaps->runs[at], from_us - 1);
-    /* without space for a second run, the gaps before the slot are lost */
-    if (before > 0 && before + 1 < gaps->runs[at].count && gaps->count < TAKT_GAPS_MAX) {
-        memmove(&gaps->runs[at + 1], &gaps->runs[at],
-                (size_t)(gaps->count - at) * sizeof *gaps->runs);
-        gaps->count++;
-        gaps->runs[at].count = before;
-        skip(ledger, at + 1, before + 1);
-    } else if (before > 0 && before + 1 == gaps->runs[at].count) {
-        gaps->runs[at].count = before;
-    } else {
-        skip(ledger, at, before + 1);
-    }
+    run = ledger->gaps.runs[at];
+    own = slot_of(rule, &run, takt_max(count_until(rule, &run, t_us) - 1, 0));
+    if (takt_fraction_ceil(own) == t_us)
+        used.first = own;
+    drop(ledger, at);
+    /* without space for two, the gaps before the slot are lost */
+    insert(&ledger->gaps, at, takt_gaps_run(rule, slot_of(rule, &used, 1), run.until_us));
+    insert(&ledger->gaps, at, takt_gaps_run(rule, run.first, t_us));
 }

@@ -7,11 +7,12 @@
  * past.  The rule has taken them: TAT behind t is the same as if they had been given.  The next
  * claim that they suit gets them.
  *
- * Gaps are whole emission intervals.  If the next slot by the inner rules is no whole number of
- * intervals behind TAT, the rest of an interval would be lost: no token fits into it.  So while
- * others want slots such a slot is put off to the next whole interval.  That costs the inner limit
- * a part of its rate, and is of use only if others take the gaps.  So the ledger counts gaps that
- * pass unused.  If more than a third of them do, slots are no longer put off for a while.
+ * If the next slot by the inner rules is no whole number of emission intervals behind TAT, the rest
+ * of an interval would be lost: no token fits into it.  So while others want slots such a slot is
+ * put off to the next whole interval, and gaps are whole intervals.  That costs the inner limit a
+ * part of its rate, and is of use only if others take the gaps.  So the ledger counts gaps that
+ * pass unused.  If more than a third of them do, slots are no longer put off for a while.  A slot
+ * may then be anywhere in a gap into which it fits.
  *
  * A ledger has gaps if exactly one of its rules is paced; the others count a gap when it is used.
  * Without gaps, a place whose inner rules are due later than the next slot waits while others want
@@ -55,7 +56,14 @@ int64_t takt_gaps_room(const takt_ledger *ledger, int64_t from_us, int64_t until
 /* The n-th gap from from_us on, n >= 1; TAKT_NEVER: there are fewer. */
 int64_t takt_gaps_due(const takt_ledger *ledger, int64_t from_us, int64_t n);
 
-/* Uses the first gap from from_us on; there is one. */
-void takt_gaps_take(takt_ledger *ledger, int64_t now_us, int64_t from_us);
+/* The first instant from t_us on at which a gap can be used; TAKT_NEVER: none. */
+int64_t takt_gaps_next(const takt_ledger *ledger, int64_t now_us, int64_t t_us);
+
+/* Uses a gap at such an instant. */
+void takt_gaps_take(takt_ledger *ledger, int64_t now_us, int64_t t_us);
+
+/* The run of gaps from an instant until a slot that is taken.  Its count is 0 or less if none fits,
+ * or if the rule has more than one slot in a microsecond: no run could end at a whole one. */
+takt_gap takt_gaps_run(const takt_rule *rule, takt_fraction first, int64_t until_us);
 
 #endif

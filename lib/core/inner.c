@@ -138,14 +138,14 @@ static bool others_want(const takt_ledger *ledger, uint64_t worker)
 }
 
 /* The first gap from due_us on that suits; TAKT_NEVER: none. */
-static int64_t gap_at(const takt_ledger *ledger, int64_t due_us, takt_amounts one)
+static int64_t gap_at(const takt_ledger *ledger, int64_t from_us, int64_t due_us, takt_amounts one)
 {
     int rule = takt_gaps_rule(ledger->numbers);
 
     if (ledger->gaps.count == 0 || one.of[ledger->numbers->rules[rule].unit] != 1)
         return TAKT_NEVER;
     for (int i = 0; i < TAKT_GAPS_MAX; i++) {
-        int64_t gap_us = takt_gaps_due(ledger, due_us, 1);
+        int64_t gap_us = takt_gaps_next(ledger, from_us, due_us);
         if (gap_us == TAKT_NEVER)
             break;
         due_us = takt_numbers_earliest_beside(ledger->numbers, &ledger->state, rule, gap_us, one);
@@ -157,11 +157,12 @@ static int64_t gap_at(const takt_ledger *ledger, int64_t due_us, takt_amounts on
 
 /* When one request may start by all rules, from due_us on, at which the inner ones conform. *gap:
  * it is a slot that was passed over. */
-static int64_t slot_at(const takt_ledger *ledger, int64_t due_us, takt_amounts one, bool *gap)
+static int64_t slot_at(const takt_ledger *ledger, int64_t from_us, int64_t due_us, takt_amounts one,
+                       bool *gap)
 {
     takt_amounts own = takt_amounts_by(ledger->units, one);
     int64_t at_us = takt_numbers_earliest(ledger->numbers, &ledger->state, due_us, own);
-    int64_t gap_us = gap_at(ledger, due_us, own);
+    int64_t gap_us = gap_at(ledger, from_us, due_us, own);
 
     *gap = gap_us < at_us;
     return *gap ? gap_us : at_us;
@@ -172,7 +173,7 @@ int64_t takt_inner_next(const takt_ledger *ledger, int64_t from_us, takt_amounts
     int64_t due_us = takt_inner_due(ledger, from_us, one);
     bool gap;
 
-    return due_us == TAKT_NEVER ? due_us : slot_at(ledger, due_us, one, &gap);
+    return due_us == TAKT_NEVER ? due_us : slot_at(ledger, from_us, due_us, one, &gap);
 }
 
 bool takt_inner_is_whole(const takt_ledger *ledger, uint64_t worker, int64_t from_us)
@@ -186,7 +187,7 @@ bool takt_inner_is_whole(const takt_ledger *ledger, uint64_t worker, int64_t fro
 static int64_t slot_of(const takt_ledger *ledger, uint64_t worker, int64_t from_us, int64_t due_us,
                        takt_amounts one, bool *gap)
 {
-    int64_t at_us = slot_at(ledger, due_us, one, gap);
+    int64_t at_us = slot_at(ledger, from_us, due_us, one, gap);
 
     if (!*gap && at_us == due_us && takt_inner_is_whole(ledger, worker, from_us))
         at_us = takt_numbers_earliest(ledger->numbers, &ledger->state,

@@ -278,7 +278,8 @@ typedef struct takt_offers {
 /* Slots before one that an inner limit has put off: gaps.h. */
 typedef struct takt_gap {
     takt_fraction first; /* in parts of the rule's tokens; an emission interval is between two */
-    int64_t count;
+    int64_t until_us;    /* the slot that was taken instead */
+    int64_t count;       /* slots that fit between the two */
 } takt_gap;
 
 typedef struct takt_gaps {

@@ -22,10 +22,10 @@
  *     eASKED,ASKER[,SLOT,COST,PRIORITY]...
  *                                    when slots for urgent work were asked for, by which worker,
  *                                    and the slots that workers have handed on
- *     v[INSTANT,PARTS,COUNT...][+UNUSED]
+ *     v[INSTANT,PARTS,LENGTH...][+UNUSED]
  *                                    slots that were passed over (gaps.h): for each run its first
- *                                    slot and how many there are; while somebody is in line, how
- *                                    many have passed unused, as an instant
+ *                                    slot, and how much later it ends; while somebody is in line,
+ *                                    how many have passed unused, as an instant
  *     hWORKER,SEQ,HELD,EXPIRES       for each worker that holds permits
  *     wWORKER,SEQ,PRIORITY,TURN,WANTING,NEED,WAITING,AGAIN,EXPIRES[*WEIGHT[+LEFT]][-FORMER][,[a][f][p]]
  *                                    for each place in line

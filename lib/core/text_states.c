@@ -274,7 +274,7 @@ static void read_offers(takt_reader *reader, takt_ledger *ledger, takt_numbers *
     reader->bad |= !has_offers(ledger);
 }
 
-/* v[INSTANT,PARTS,COUNT...][+UNUSED]; a line that is empty has no UNUSED */
+/* v[INSTANT,PARTS,LENGTH...][+UNUSED]; a line that is empty has no UNUSED */
 
 static bool has_unused(const takt_ledger *ledger)
 {
@@ -295,7 +295,7 @@ static void write_gaps(takt_writer *writer, const takt_ledger *ledger, int i)
             takt_write_char(writer, ',');
         takt_write_int(writer, run->first.us);
         takt_write_number(writer, ',', run->first.parts);
-        takt_write_number(writer, ',', run->count);
+        takt_write_number(writer, ',', run->until_us - run->first.us);
     }
     if (has_unused(ledger))
         takt_write_number(writer, '+', ledger->gaps.unused_us);
@@ -323,12 +323,12 @@ static void read_gaps(takt_reader *reader, takt_ledger *ledger, takt_numbers *ke
         return;
     do {
         takt_gap *run = &gaps->runs[gaps->count++];
-        run->first.us = takt_read_int(reader, 1, TAKT_EXACT_MAX);
-        run->first.parts = takt_read_number(reader, 0, kept->rules[rule].tokens - 1);
-        run->count = takt_read_number(reader, 1, TAKT_GAP_MAX);
-        /* its last slot is an instant, too */
-        reader->bad |=
-            run->count > (TAKT_EXACT_MAX - run->first.us) / (kept->rules[rule].interval.us + 1);
+        takt_fraction first;
+        first.us = takt_read_int(reader, 1, TAKT_EXACT_MAX);
+        first.parts = takt_read_number(reader, 0, kept->rules[rule].tokens - 1);
+        *run = takt_gaps_run(&kept->rules[rule], first,
+                             first.us + takt_read_number(reader, 1, TAKT_EXACT_MAX - first.us));
+        reader->bad |= run->count < 1;
     } while (!reader->bad && gaps->count < TAKT_GAPS_MAX && takt_read_if(reader, ','));
     (void)read_unused(reader, gaps);
 }

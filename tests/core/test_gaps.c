@@ -45,14 +45,55 @@ Test(gaps, slots_that_are_passed_over_are_kept)
 Test(gaps, a_gap_is_used_once)
 {
     take_at(100 * MS);
-    takt_gaps_take(&b.ledger, NOW, NOW + 30 * MS);
+    takt_gaps_take(&b.ledger, NOW, NOW + 40 * MS);
     check((int64_t[]){0, 20, 60, 80}, 4);
     takt_gaps_take(&b.ledger, NOW, NOW);
-    takt_gaps_take(&b.ledger, NOW, NOW + 61 * MS);
+    takt_gaps_take(&b.ledger, NOW, NOW + 80 * MS);
     check((int64_t[]){20, 60}, 2);
     cr_assert_eq(takt_gaps_room(&b.ledger, NOW + 21 * MS, NOW + 60 * MS), 1);
     cr_assert_eq(takt_gaps_room(&b.ledger, NOW + 20 * MS, NOW + 59 * MS), 1);
     cr_assert_eq(takt_gaps_due(&b.ledger, NOW + 21 * MS, 1), NOW + 60 * MS);
+}
+
+Test(gaps, while_slots_are_put_off_gaps_are_whole_intervals)
+{
+    take_at(100 * MS);
+    cr_assert_eq(takt_gaps_next(&b.ledger, NOW, NOW + 1), NOW + 20 * MS);
+    cr_assert_eq(takt_gaps_next(&b.ledger, NOW, NOW + 80 * MS), NOW + 80 * MS);
+    cr_assert_eq(takt_gaps_next(&b.ledger, NOW, NOW + 80 * MS + 1), TAKT_NEVER);
+}
+
+Test(gaps, otherwise_they_are_wherever_a_slot_fits)
+{
+    take_at(105 * MS);
+    b.ledger.gaps.unused_us = NOW + DAY;
+    cr_assert_eq(takt_gaps_next(&b.ledger, NOW, NOW - 1), NOW);
+    cr_assert_eq(takt_gaps_next(&b.ledger, NOW, NOW + 33 * MS), NOW + 33 * MS);
+    cr_assert_eq(takt_gaps_next(&b.ledger, NOW, NOW + 85 * MS), NOW + 85 * MS);
+    cr_assert_eq(takt_gaps_next(&b.ledger, NOW, NOW + 85 * MS + 1), TAKT_NEVER);
+    takt_gaps_take(&b.ledger, NOW, NOW + 33 * MS);
+    check((int64_t[]){0, 53, 73}, 3);
+    cr_assert_eq(takt_gaps_next(&b.ledger, NOW, NOW + 13 * MS), NOW + 13 * MS);
+    cr_assert_eq(takt_gaps_next(&b.ledger, NOW, NOW + 13 * MS + 1), NOW + 53 * MS);
+    takt_gaps_take(&b.ledger, NOW, NOW + 85 * MS);
+    check((int64_t[]){0, 53}, 2);
+}
+
+Test(gaps, a_gap_that_is_a_microsecond_too_short_is_none)
+{
+    open_book(&b, limit_of(3, SECOND, 1));
+    take_at(333333);
+    check(NULL, 0);
+    open_book(&b, limit_of(3, SECOND, 1));
+    take_at(333334);
+    check((int64_t[]){0}, 1);
+}
+
+Test(gaps, a_rule_of_several_slots_in_a_microsecond_has_none)
+{
+    open_book(&b, limit_of(2000000, SECOND, 1));
+    take_at(1);
+    check(NULL, 0);
 }
 
 Test(gaps, where_no_run_is_free_slots_are_lost_and_none_is_made)
@@ -63,7 +104,7 @@ Test(gaps, where_no_run_is_free_slots_are_lost_and_none_is_made)
         take_at(i * 100 * MS);
     cr_assert_eq(b.ledger.gaps.count, TAKT_GAPS_MAX);
     before = takt_gaps_room(&b.ledger, 0, TAKT_EXACT_MAX);
-    takt_gaps_take(&b.ledger, NOW, NOW + 30 * MS); /* in the middle of the first run */
+    takt_gaps_take(&b.ledger, NOW, NOW + 40 * MS); /* in the middle of the first run */
     cr_assert_eq(takt_gaps_room(&b.ledger, 0, TAKT_EXACT_MAX), before - 3);
 }
 
@@ -75,7 +116,7 @@ Test(gaps, thirds_of_a_microsecond_are_kept)
     cr_assert_eq(takt_gaps_due(&b.ledger, 0, 3) - NOW, 666667);
     cr_assert_eq(takt_gaps_due(&b.ledger, NOW + 333334, 1) - NOW, 333334);
     cr_assert_eq(takt_gaps_due(&b.ledger, NOW + 333335, 1) - NOW, 666667);
-    takt_gaps_take(&b.ledger, NOW, NOW + 1);
+    takt_gaps_take(&b.ledger, NOW, NOW + 333334);
     cr_assert_eq(takt_gaps_due(&b.ledger, NOW, 2) - NOW, 666667);
 }
 
@@ -111,18 +152,32 @@ static void pass_unused(int count)
 
 Test(gaps, gaps_that_pass_unused_are_of_no_use_for_a_while)
 {
-    int64_t half = 32 * b.limit.lookahead_us;
+    int64_t enough = 32 * b.limit.lookahead_us, again_us = NOW + 200 * MS + enough;
 
-    pass_unused(2); /* each counts for two seconds, of eight */
+    pass_unused(2); /* each counts for a second, of eight */
     cr_assert(takt_gaps_are_used(&b.ledger, NOW + 40 * MS));
-    pass_unused(7);
-    cr_assert(!takt_gaps_are_used(&b.ledger, NOW + 140 * MS));
-    cr_assert(takt_gaps_are_used(&b.ledger, b.ledger.gaps.unused_us - half));
+    pass_unused(10);
+    cr_assert(!takt_gaps_are_used(&b.ledger, NOW + 200 * MS));
+    cr_assert_eq(b.ledger.gaps.unused_us, again_us + 2 * enough);
     pass_unused(100);
-    cr_assert_eq(b.ledger.gaps.unused_us, NOW + 2000 * MS + 2 * half);
+    cr_assert_eq(b.ledger.gaps.unused_us, again_us + 2 * enough, "meanwhile none counts");
+    takt_gaps_tidy(&b.ledger, again_us - 1);
+    cr_assert(!takt_gaps_are_used(&b.ledger, again_us - 1));
+    takt_gaps_tidy(&b.ledger, again_us);
+    cr_assert_eq(b.ledger.gaps.unused_us, 0, "it begins anew");
+}
+
+Test(gaps, after_a_clock_was_set_back_unused_gaps_count_no_longer_than_usual)
+{
+    int64_t enough = 32 * b.limit.lookahead_us;
+
+    b.ledger.gaps.unused_us = NOW + 100 * enough;
     takt_gaps_tidy(&b.ledger, NOW);
-    cr_assert_eq(b.ledger.gaps.unused_us, NOW + 2 * half, "a clock that was set back");
-    takt_gaps_tidy(&b.ledger, NOW + 2 * half);
+    cr_assert_eq(b.ledger.gaps.unused_us, NOW + 3 * enough);
+    b.ledger.gaps.unused_us = NOW + enough;
+    takt_gaps_tidy(&b.ledger, NOW);
+    cr_assert_eq(b.ledger.gaps.unused_us, NOW + enough);
+    takt_gaps_tidy(&b.ledger, NOW + enough);
     cr_assert_eq(b.ledger.gaps.unused_us, 0);
 }
 
@@ -134,12 +189,12 @@ Test(gaps, two_that_are_used_make_up_for_one)
     takt_gaps_tidy(&b.ledger, NOW + 1);
     unused_us = b.ledger.gaps.unused_us;
     cr_assert_gt(unused_us, NOW + SECOND);
-    takt_gaps_take(&b.ledger, NOW + 1, NOW + 1);
-    cr_assert_leq(b.ledger.gaps.unused_us, unused_us - SECOND);
-    takt_gaps_take(&b.ledger, NOW + 1, NOW + 1);
+    takt_gaps_take(&b.ledger, NOW + 1, NOW + 20 * MS);
+    cr_assert_leq(b.ledger.gaps.unused_us, unused_us - SECOND / 2);
+    takt_gaps_take(&b.ledger, NOW + 1, NOW + 40 * MS);
     cr_assert_eq(b.ledger.gaps.unused_us, 0);
-    b.ledger.gaps.unused_us = unused_us = NOW + 10 * SECOND;
-    takt_gaps_take(&b.ledger, NOW + 1, NOW + 1);
+    b.ledger.gaps.unused_us = unused_us = NOW + 20 * SECOND;
+    takt_gaps_take(&b.ledger, NOW + 1, NOW + 60 * MS);
     cr_assert_eq(b.ledger.gaps.unused_us, unused_us, "while they are of no use none counts");
 }
 
@@ -197,7 +252,7 @@ Test(gaps, they_are_a_part_of_the_text)
     take_at(200 * MS);
     size = takt_ledger_encode(&b.ledger, text, sizeof text);
     text[size] = '\0';
-    cr_assert(strstr(text, ";v1763692800000000,0,5,1763692800120000,0,4"), "%s", text);
+    cr_assert(strstr(text, ";v1763692800000000,0,100000,1763692800120000,0,80000"), "%s", text);
     open_book(&other, b.limit);
     cr_assert_eq(takt_ledger_decode(&other.ledger, &b.limit, &other.limit, NOW, text, size), 0);
     cr_assert_eq(takt_gaps_room(&other.ledger, 0, TAKT_EXACT_MAX), 9);
@@ -223,13 +278,19 @@ Test(gaps, while_work_waits_the_unused_ones_are_a_part_of_the_text)
 
 Test(gaps, a_malformed_part_is_damage)
 {
-    static const char *const texts[] = {
-        "g1/20000*1 1763692800000000;v",      "g1/20000*1 1763692800000000;v5",
-        "g1/20000*1 1763692800000000;v5,0",   "g1/20000*1 1763692800000000;v5,1,3",
-        "g1/20000*1 1763692800000000;v5,0,0", "f5/1000000 1763692800000000,0;v5,0,1",
-        "g1/20000*1 1763692800000000;v+",     "g1/20000*1 1763692800000000;v+0",
-        "g1/20000*1 1763692800000000;v+9,5",  "g1/20000*1 1763692800000000;v5,0,1+",
-        "g1/20000*1 1763692800000000;v+5+6",  "f5/1000000 1763692800000000,0;v+5"};
+    static const char *const texts[] = {"g1/20000*1 1763692800000000;v",
+                                        "g1/20000*1 1763692800000000;v5",
+                                        "g1/20000*1 1763692800000000;v5,0",
+                                        "g1/20000*1 1763692800000000;v5,1,3",
+                                        "g1/20000*1 1763692800000000;v5,0,0",
+                                        "g1/20000*1 1763692800000000;v5,0,19999",
+                                        "f5/1000000 1763692800000000,0;v5,0,20000",
+                                        "g1/20000*1 1763692800000000;v+",
+                                        "g1/20000*1 1763692800000000;v+0",
+                                        "g1/20000*1 1763692800000000;v+9,5",
+                                        "g1/20000*1 1763692800000000;v5,0,20000+",
+                                        "g1/20000*1 1763692800000000;v+5+6",
+                                        "f5/1000000 1763692800000000,0;v+5"};
 
     for (size_t i = 0; i < COUNT(texts); i++)
         cr_assert_eq(

@@ -1,10 +1,10 @@
 -- gaps.lua: slots of the paced rule that were passed over, because an inner limit puts off the next slot
 -- (core/gaps.c). The table, limit.gaps, is made only if the ledger may have gaps. The runs are ledger.gaps, each with
--- `us`, `parts` and `count`, and beside them `unused` (takt_gaps.unused_us; nil: 0).
+-- `us`, `parts`, `till` and `count`, and beside them `unused` (takt_gaps.unused_us; nil: 0).
 -- needs: limit
 
-local UNUSED_INTERVALS = 100 -- these as in core/gaps.c
-local UNUSED_LOOKAHEADS = 64
+local UNUSED_INTERVALS = 50 -- these as in core/gaps.c
+local UNUSED_LOOKAHEADS = 32
 
 if inner_keys or stored and stored:find(';v', 1, true) then
     local gaps
@@ -68,16 +68,27 @@ if inner_keys or stored and stored:find(';v', 1, true) then
         end,
 
         -- How many emission intervals fit between two instants; -1: none.
-        intervals_between = function(us, parts, till)
-            local one = gaps.rule()
+        intervals_between = function(us, parts, till, one)
+            one = one or gaps.rule()
             if till < us or till == us and parts > 0 then
                 return -1
             end
             return math.min((numbers.divide(till - us, one.tokens, -parts, one.span)), TAKT_GAP_MAX)
         end,
 
+        -- takt_gaps_run, under the ledger's rule or that one.
+        run = function(us, parts, till, one)
+            local count = (one or gaps.rule()).interval_us > 0 and gaps.intervals_between(us, parts, till, one) or 0
+            return { us = us, parts = parts, till = till, count = count }
+        end,
+
         -- How many slots of a run are not later than that.
         count_until = function(run, till)
+            if till < run.us then
+                return 0
+            elseif till >= run.till then
+                return run.count
+            end
             return math.min(gaps.intervals_between(run.us, run.parts, till) + 1, run.count)
         end,
 
@@ -91,21 +102,23 @@ if inner_keys or stored and stored:find(';v', 1, true) then
             end
         end,
 
-        unused_most = function()
+        unused_enough = function()
             return UNUSED_LOOKAHEADS * limit.lookahead
         end,
 
         -- By how much an unused gap moves the instant on.
         unused_step = function()
-            return math.min(UNUSED_INTERVALS * (gaps.rule().interval_us + 1), gaps.unused_most())
+            return math.min(UNUSED_INTERVALS * (gaps.rule().interval_us + 1), 2 * gaps.unused_enough())
         end,
 
         note_unused = function(count)
-            local most, step, now = gaps.unused_most(), gaps.unused_step(), ledger.now
-            if step > 0 then
-                count = math.min(count, math.floor(most / step) + 1)
-                ledger.gaps.unused = math.min(math.max(ledger.gaps.unused or 0, now) + count * step, now + most)
+            local enough, step, now = gaps.unused_enough(), gaps.unused_step(), ledger.now
+            if step == 0 or not gaps.are_used(now) then
+                return
             end
+            local unused = math.max(ledger.gaps.unused or 0, now)
+                + math.min(count, math.floor(enough / step) + 1) * step
+            ledger.gaps.unused = unused > now + enough and now + 3 * enough or unused
         end,
 
         note_used = function(now)
@@ -117,13 +130,19 @@ if inner_keys or stored and stored:find(';v', 1, true) then
 
         -- takt_gaps_are_used.
         are_used = function(now)
-            return (ledger.gaps.unused or 0) <= now + gaps.unused_most() / 2
+            return (ledger.gaps.unused or 0) <= now + 2 * gaps.unused_enough()
+        end,
+
+        -- The instant that counts unused gaps when nothing but time has passed.
+        unused_now = function()
+            local unused, enough, now = ledger.gaps.unused or 0, gaps.unused_enough(), ledger.now
+            local anew = unused > now + enough and gaps.are_used(now)
+            return unused > now and not anew and math.min(unused, now + 3 * enough) or nil
         end,
 
         tidy = function()
             local runs, one = ledger.gaps, gaps.rule()
-            local unused = runs.unused or 0
-            runs.unused = unused > ledger.now and math.min(unused, ledger.now + gaps.unused_most()) or nil
+            runs.unused = gaps.unused_now()
             local last = runs[#runs]
             if not last then
                 return
@@ -163,16 +182,18 @@ if inner_keys or stored and stored:find(';v', 1, true) then
             return parts > 0 and us + 1 or us
         end,
 
+        -- Keeps a run if a slot fits into it, and if there is space.
+        insert = function(at, run)
+            if run.count > 0 and #ledger.gaps < TAKT_GAPS_MAX then
+                table.insert(ledger.gaps, at, run)
+            end
+        end,
+
         -- Before a token is taken at t: keeps the slots from `from` on that the rule passes over.
         pass_over = function(from, t)
-            local runs = ledger.gaps
-            if not gaps.rule() or #runs == TAKT_GAPS_MAX then
-                return
-            end
-            local us, parts = gaps.first_from(from)
-            local count = gaps.intervals_between(us, parts, t)
-            if count > 0 then
-                runs[#runs + 1] = { us = us, parts = parts, count = count }
+            if gaps.rule() then
+                local us, parts = gaps.first_from(from)
+                gaps.insert(#ledger.gaps + 1, gaps.run(us, parts, t))
             end
         end,
 
@@ -197,21 +218,40 @@ if inner_keys or stored and stored:find(';v', 1, true) then
             return NEVER
         end,
 
-        -- Uses the first gap from `from` on. Without space for two runs, the slots of the run before it are lost.
-        use = function(from)
+        -- Whether a slot at an instant fits into a run, wherever the run's own ones are.
+        fits = function(run, t)
+            return t >= run.us + (run.parts > 0 and 1 or 0) and gaps.intervals_between(t, 0, run.till) > 0
+        end,
+
+        -- takt_gaps_next.
+        next = function(now, t)
+            local whole = gaps.are_used(now)
+            for _, run in ipairs(ledger.gaps) do
+                local before = gaps.count_until(run, t - 1)
+                if not whole and gaps.fits(run, t) then
+                    return t
+                elseif before < run.count then
+                    local us, parts = gaps.slot_of(run, before)
+                    return parts > 0 and us + 1 or us
+                end
+            end
+            return NEVER
+        end,
+
+        -- Uses a gap at such an instant. Without space for two runs, the slots before it are lost.
+        use = function(t)
             local runs, at = ledger.gaps, 1
-            while gaps.count_until(runs[at], from - 1) == runs[at].count do
+            while runs[at].till <= t do
                 at = at + 1
             end
-            local run, before = runs[at], gaps.count_until(runs[at], from - 1)
-            if before > 0 and before + 1 < run.count and #runs < TAKT_GAPS_MAX then
-                table.insert(runs, at, { us = run.us, parts = run.parts, count = before })
-                gaps.skip(at + 1, before + 1)
-            elseif before > 0 and before + 1 == run.count then
-                run.count = before
-            else
-                gaps.skip(at, before + 1)
+            local run = table.remove(runs, at)
+            local us, parts = gaps.slot_of(run, math.max(gaps.count_until(run, t) - 1, 0))
+            if us + (parts > 0 and 1 or 0) ~= t then
+                us, parts = t, 0
             end
+            us, parts = gaps.slot_of({ us = us, parts = parts }, 1)
+            gaps.insert(at, gaps.run(us, parts, run.till))
+            gaps.insert(at, gaps.run(run.us, run.parts, t))
         end,
 
         -- limit.room() with the gaps.
@@ -247,13 +287,13 @@ if inner_keys or stored and stored:find(';v', 1, true) then
         end,
 
         -- The first gap from an instant on at which the other rules give a request; NEVER: none.
-        earliest = function(from, cost, more)
+        earliest = function(now, from, cost, more)
             local one = gaps.rule()
             if not ledger.gaps[1] or (one.unit and 1 or cost) ~= 1 then
                 return NEVER
             end
             for _ = 1, TAKT_GAPS_MAX do
-                local at = from ~= NEVER and gaps.nth(from, 1) or NEVER
+                local at = from ~= NEVER and gaps.next(now, from) or NEVER
                 from = at
                 for _, other in ipairs(limit.rules) do
                     if other ~= one and other ~= limit.brake and from ~= NEVER then
@@ -280,13 +320,13 @@ if inner_keys or stored and stored:find(';v', 1, true) then
         end,
 
         -- When all rules let a request start that may start at `due` by its inner limits, and whether that is a gap.
-        slot_from = function(due, cost, more)
-            local at, gap_at = limit.earliest(due, cost, more), gaps.earliest(due, cost, more)
+        slot_from = function(from, due, cost, more)
+            local at, gap_at = limit.earliest(due, cost, more), gaps.earliest(from, due, cost, more)
             return math.min(at, gap_at), gap_at < at
         end,
 
-        -- Reads "[US,PARTS,COUNT[,US,PARTS,COUNT]...][+UNUSED]" under the rule of the text that has gaps. False: the
-        -- text is malformed.
+        -- Reads "[US,PARTS,LENGTH[,US,PARTS,LENGTH]...][+UNUSED]" under the rule of the text that has gaps. False:
+        -- the text is malformed.
         read = function(told, one)
             local at, runs, plus, unused = 1, {}, nil, nil
             told, plus, unused = told:match('^([%d,]*)(%+?)(%d*)$')
@@ -302,14 +342,16 @@ if inner_keys or stored and stored:find(';v', 1, true) then
                 end
             end
             repeat
-                local us, parts, count, stop = told:match('^(%d+),(%d+),(%d+),?()', at)
-                us, parts, count = tonumber(us), tonumber(parts), tonumber(count)
-                if not us or us < 1 or us > TAKT_EXACT_MAX or parts >= one.tokens or count < 1
-                    or count > TAKT_GAP_MAX or #runs == TAKT_GAPS_MAX
-                    or count > math.floor((TAKT_EXACT_MAX - us) / (one.interval_us + 1)) then -- an instant at its end
+                local us, parts, length, stop = told:match('^(%d+),(%d+),(%d+),?()', at)
+                us, parts, length = tonumber(us), tonumber(parts), tonumber(length)
+                if not us or us < 1 or us > TAKT_EXACT_MAX or parts >= one.tokens or length < 1
+                    or length > TAKT_EXACT_MAX - us or #runs == TAKT_GAPS_MAX then
                     return false
                 end
-                runs[#runs + 1], at = { us = us, parts = parts, count = count }, stop
+                runs[#runs + 1], at = gaps.run(us, parts, us + length, one), stop
+                if runs[#runs].count < 1 then
+                    return false
+                end
             until at > #told
             ledger.gaps = runs
             return told:sub(-1) ~= ','
@@ -318,7 +360,7 @@ if inner_keys or stored and stored:find(';v', 1, true) then
         write = function()
             local told = {}
             for i, run in ipairs(ledger.gaps) do
-                told[i] = string.format('%.0f,%.0f,%.0f', run.us, run.parts, run.count)
+                told[i] = string.format('%.0f,%.0f,%.0f', run.us, run.parts, run.till - run.us)
             end
             local unused = ledger.listed and ledger.gaps.unused
             return (told[1] or unused) and ';v' .. table.concat(told, ',')

@@ -29,7 +29,7 @@ if limit.gaps then
 
         -- The slot that a worker takes whose inner rules conform from `due` on.
         slot_from = function(from, due, cost, more)
-            local at, is_gap = gaps.slot_from(due, cost, more)
+            local at, is_gap = gaps.slot_from(from, due, cost, more)
             if not is_gap and at == due and levels.is_whole(from) then
                 at = limit.earliest(gaps.whole(from, at), cost, more)
             end
@@ -99,7 +99,7 @@ if limit.gaps then
         -- When all rules let a request start, if nothing else is taken.
         next = function(from, cost, more)
             local due = inner and inner.due(from, cost, more) or from
-            return due == NEVER and NEVER or (gaps.slot_from(due, cost, more))
+            return due == NEVER and NEVER or (gaps.slot_from(from, due, cost, more))
         end,
     }
 end
