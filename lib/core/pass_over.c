@@ -30,22 +30,8 @@ static bool is_behind(const takt_ledger *outer, int me, int at, int64_t total)
                                     total, weights);
 }
 
-/* The same for a parked place of a line between, which is not in the outermost line: would its
- * tenant go before that of `me`?  A tenant that is not there comes last, with tag 0. */
-static bool would_be_behind(const takt_ledger *outer, int me, const takt_ledger *inner, int at)
-{
-    const takt_tenant *mine = takt_tenant_of(outer, me);
-    int index = takt_tenants_find(outer, mine->priority, takt_tenant_of(inner, at)->name);
-    int64_t tag = index < outer->tenant_count ? outer->tenants[index].tag : 0;
-
-    return index != outer->line[me].tenant - 1 &&
-           (tag > mine->tag || (tag == mine->tag && index > outer->line[me].tenant - 1));
-}
-
-/* The same of the places of an inner line that have the priority of `me`.  `between`: it has the
- * tenants of the outermost one. */
-static void pass_over(const takt_ledger *outer, int me, takt_ledger *inner, bool between,
-                      int64_t total)
+/* The same of the places of an inner line that have the priority of `me`. */
+static void pass_over(const takt_ledger *outer, int me, takt_ledger *inner, int64_t total)
 {
     const takt_place *mine = &outer->line[me];
 
@@ -55,9 +41,8 @@ static void pass_over(const takt_ledger *outer, int me, takt_ledger *inner, bool
         if (place->priority != mine->priority || place->worker == mine->worker)
             continue;
         at = takt_line_find(outer, place->worker, place->priority);
-        place->away = at < 0;
-        place->behind = at >= 0 ? !outer->line[at].aside && is_behind(outer, me, at, total)
-                                : between && would_be_behind(outer, me, inner, i);
+        place->away = false;
+        place->behind = at >= 0 && !outer->line[at].aside && is_behind(outer, me, at, total);
     }
 }
 
@@ -127,7 +112,7 @@ void takt_pass_over(takt_ledger *outer, int64_t now_us, uint64_t worker)
         takt_tenants_look_inside(outer, me);
         for (int i = outer->within_turns ? 1 : 0; i < outer->inner_count; i++)
             if (outer->inner[i]->tenant_count > 0)
-                pass_over(outer, me, outer->inner[i], i > 0, total);
+                pass_over(outer, me, outer->inner[i], total);
         if (is_idle(outer, now_us, &outer->line[me]))
             pass_over_every(outer, me);
     }

@@ -3,10 +3,8 @@
  *
  * In its inner lines a claim does not wait for a place that does not go before its own one in the
  * outermost line, which has tenants: each would wait for the other.  Such places are `behind`:
- * until the claim ends, nothing is left to them there, but their turns are shares of the line.  Nor
- * does a claim wait in a line between for a place that is parked and whose tenant would go after
- * its own: that place may wait there for another one that waits for this claim.  The innermost line
- * of turns inside turns gives the outermost one its order, and passes over none.
+ * until the claim ends, nothing is left to them there, but their turns are shares of the line.  The
+ * innermost line of turns inside turns gives the outermost one its order, and passes over none.
  *
  * Places are told when to claim by an order that others change before then, and parked places are
  * not in the outermost line.  So places may still wait for each other, where a lookahead has hardly

@@ -288,8 +288,8 @@ void takt_tenants_correct(takt_ledger *ledger, int64_t now_us, const char *name,
  */
 
 /* The lowest tag of each priority becomes 0. A tenant whose places are all aside, or passed over,
- * saves nothing: the order of an inner line draws near to that of the outermost one.  A parked
- * tenant is not in the outermost order, and would never come to its turn so. */
+ * saves nothing: the order of an inner line draws near to that of the outermost one.  One that is
+ * passed over for an idle slot keeps its turn. */
 static void lower(takt_ledger *ledger)
 {
     int64_t lowest[TAKT_PRIORITIES];

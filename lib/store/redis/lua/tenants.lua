@@ -785,13 +785,6 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 tenants.rivals(mine.priority, nil, within))
         end,
 
-        -- would_be_behind() of core/pass_over.c.
-        would_be_behind = function(mine, theirs)
-            local one, other = mine.tenant, tenants.find(theirs.priority, theirs.tenant.name)
-            local tag, index = other and other.tag or 0, other and other.index or #tenants.list + 1
-            return one ~= other and (tag > one.tag or tag == one.tag and index > one.index)
-        end,
-
         -- Whether others stand in the claim's inner lines, whose places have been taken out.
         has_company = function()
             for _, level in ipairs(ledger.inner.levels) do
@@ -848,11 +841,9 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                     end
                     for _, place in ipairs(within and within.places or {}) do
                         local theirs = found[priority] and found[priority][place.worker]
-                        if place.priority == priority and theirs then
-                            place.away = false
-                            place.behind = not theirs.aside and tenants.is_behind(mine, theirs, asked, total)
-                        elseif place.priority == priority then
-                            place.away, place.behind = true, i > 1 and tenants.would_be_behind(mine, place)
+                        if place.priority == priority then
+                            place.away, place.behind = false, theirs and not theirs.aside
+                                and tenants.is_behind(mine, theirs, asked, total)
                         end
                     end
                 end
