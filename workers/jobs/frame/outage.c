@@ -9,7 +9,7 @@ int64_t takt_outage_note(takt_outage *outage, int64_t began_us, int64_t now_us)
 
     if (outage->pause_us == 0)
         outage->since_us = now_us;
-    if (outage->pause_us == 0 || began_us >= outage->paused_at_us) {
+    if (outage->pause_us == 0 || began_us >= outage->paused_at_us + outage->pause_us) {
         outage->pause_us = longer < TAKT_OUTAGE_LONGEST_US ? longer : TAKT_OUTAGE_LONGEST_US;
         outage->paused_at_us = now_us;
     }

@@ -1,7 +1,7 @@
 /*
  * outage.h: how long to leave an unavailable server or resource alone. Each failed try doubles the
- * pause; tries that were under way at the same time count as one. Times come from a monotonic
- * clock.
+ * pause; tries that were under way at the same time, or begin before the pause is over, as jobs of
+ * other keys do, count as one. Times come from a monotonic clock.
  */
 #ifndef TAKT_WORKERS_FRAME_OUTAGE_H
 #define TAKT_WORKERS_FRAME_OUTAGE_H

@@ -28,6 +28,16 @@ Test(outage, each_try_in_vain_doubles_the_pause)
     }
 }
 
+Test(outage, a_try_during_the_pause_does_not_lengthen_it)
+{
+    takt_outage outage = {0};
+
+    for (int i = 0; i < 10; i++)
+        cr_expect_eq(takt_outage_note(&outage, i * SECOND / 10, i * SECOND / 10 + 10), SECOND);
+    cr_expect_eq(takt_outage_left(&outage, SECOND), 10, "from the first one on");
+    cr_expect_eq(takt_outage_note(&outage, SECOND + 10, SECOND + 20), 2 * SECOND);
+}
+
 Test(outage, lasts_from_the_first_try_in_vain)
 {
     takt_outage outage = {0};
