@@ -70,16 +70,69 @@ static void move_on(takt_wait_notice *notice, const takt_standing *standing)
         notice->position = 1;
 }
 
+/* Whether nothing starts before something else than the passing of tokens. */
+static bool holds_up(const takt_standing *standing)
+{
+    return standing->blocked_until_us > standing->now_us ||
+           (standing->concurrency > 0 && standing->held >= standing->concurrency);
+}
+
+/* What an outer limit has in the way comes after its name. Its line has other waiters too, so a
+ * position there says nothing. */
+static void find_outer(takt_wait_notice *notice, const takt_standing *standing)
+{
+    char text[TAKT_WAIT_NOTICE_SIZE];
+
+    if (standing->blocked_until_us > standing->now_us)
+        takt_wait_notice_text(standing, 0, 0, 0, 0, text);
+    else
+        snprintf(text, sizeof(text), "%lld of %lld permits held", (long long)standing->held,
+                 (long long)standing->concurrency);
+    snprintf(notice->found, sizeof(notice->found), "%s: %.*s", notice->asked,
+             (int)sizeof(notice->found) - TAKT_NAME_SIZE_MAX - 3, text);
+}
+
+static void on_look(takt_call *call, int status, const takt_standing *standing);
+
+/* Asks the next level that may delay work; false: there is none. */
+static bool look_further(takt_wait_notice *notice)
+{
+    const takt_policy *policy = takt_get_policy(notice->client);
+    const char *at = notice->asked, *key;
+    int level = notice->level;
+    takt_mode mode;
+
+    do {
+        at = takt_policy_within(policy, at);
+        level++;
+    } while (at && takt_policy_mode(policy, at, &mode) == 0 && mode == TAKT_MODE_SHADOW);
+    if (!at)
+        return false;
+    snprintf(notice->asked, sizeof(notice->asked), "%s", at);
+    notice->level = level;
+    key = notice->within_keys[level - 1];
+    return takt_peek(notice->client, &notice->call, at, key && key[0] ? key : NULL, on_look) == 0;
+}
+
 static void on_look(takt_call *call, int status, const takt_standing *standing)
 {
     takt_wait_notice *notice = call->data;
 
+    bool answered = status == 0 && standing;
+
     notice->looking = false;
-    if (status != 0 || !standing || notice->outdated)
+    if (notice->outdated || (notice->level == 0 && !answered))
         return;
-    move_on(notice, standing);
-    takt_wait_notice_text(standing, notice->position, notice->cost, notice->quota_tokens,
-                          notice->quota_us, notice->text);
+    if (notice->level == 0) {
+        move_on(notice, standing);
+        takt_wait_notice_text(standing, notice->position, notice->cost, notice->quota_tokens,
+                              notice->quota_us, notice->found);
+    } else if (answered && holds_up(standing)) {
+        find_outer(notice, standing);
+    }
+    notice->looking = answered && !holds_up(standing) && look_further(notice);
+    if (!notice->looking)
+        memcpy(notice->text, notice->found, sizeof(notice->text));
 }
 
 static const char *key_of(const takt_wait_notice_waiter *waiter)
@@ -100,6 +153,7 @@ static void begin(takt_wait_notice *notice, const takt_wait_notice_waiter *waite
     notice->position = 0;
     snprintf(notice->limit, sizeof(notice->limit), "%s", waiter->request->limit);
     snprintf(notice->key, sizeof(notice->key), "%s", key_of(waiter));
+    memcpy(notice->within_keys, waiter->request->within_keys, sizeof(notice->within_keys));
 }
 
 static void look(takt_wait_notice *notice, takt_client *client)
@@ -107,6 +161,9 @@ static void look(takt_wait_notice *notice, takt_client *client)
     const char *key = notice->key[0] ? notice->key : NULL;
 
     notice->outdated = false;
+    notice->client = client;
+    snprintf(notice->asked, sizeof(notice->asked), "%s", notice->limit);
+    notice->level = 0;
     notice->call.data = notice;
     notice->quota_tokens = notice->quota_us = 0;
     takt_policy_rate(takt_get_policy(client), notice->limit, key, &notice->quota_tokens,

@@ -1,6 +1,7 @@
 /*
  * What a program waits for, as a text for a person at the terminal. A short wait has no notice;
- * during a longer one the ledger is read once a second. The caller shows the text.
+ * during a longer one the ledger is read once a second. If it holds nothing up, the ledgers of the
+ * limits that the waiter's limit is within are read as well. The caller shows the text.
  */
 #ifndef TAKT_KIT_WAIT_NOTICE_H
 #define TAKT_KIT_WAIT_NOTICE_H
@@ -15,7 +16,7 @@
 /* While the store is unreachable. */
 #define TAKT_WAIT_NOTICE_STORE "store unreachable, retrying"
 
-/* The oldest waiter. */
+/* The oldest waiter.  The keys in `within_keys` must stay until the client is closed. */
 typedef struct takt_wait_notice_waiter {
     const takt_request *request;
     int64_t count; /* waiters of this process for that limit and key, at least 1 */
@@ -25,15 +26,20 @@ typedef struct takt_wait_notice_waiter {
 typedef struct takt_wait_notice {
     /* private */
     takt_call call;
-    bool looking;  /* a call is under way */
+    takt_client *client;
+    bool looking;  /* calls are under way, one after the other */
     bool outdated; /* the call was made for another waiter */
     bool waiting;  /* at the last tick */
     uint64_t starts, since_ms, looked_at_ms;
     char limit[TAKT_NAME_SIZE_MAX + 1], key[TAKT_KEY_SIZE_MAX + 1];
+    char asked[TAKT_NAME_SIZE_MAX + 1]; /* the limit that the call asks, of a policy that may end */
+    int level;                          /* how far out it is; 0: it is the waiter's own */
+    const char *within_keys[TAKT_LEVELS_MAX - 1];
     int64_t cost, count;
     int64_t quota_tokens, quota_us; /* the rate of the first rule; 0: none */
     int64_t position;               /* in the fleet; 0: unknown */
     int64_t watched_since_us, taken;
+    char found[TAKT_WAIT_NOTICE_SIZE]; /* by the calls so far */
     char text[TAKT_WAIT_NOTICE_SIZE];
 } takt_wait_notice;
 

@@ -75,6 +75,7 @@ static void set_up(void)
     takt_options options = {.store = "memory:"};
     takt_error error = {0};
 
+    notice = (takt_wait_notice){0};
     cr_assert_eq(uv_loop_init(&loop), 0);
     cr_assert_eq(takt_policy_new(&policy, NULL), 0);
     cr_assert_eq(takt_policy_add(policy, &limit, &error), 0, "%s", error.text);
@@ -143,6 +144,43 @@ Test(wait_notice_of_a_client, comes_after_two_seconds)
     for (int i = 0; i < 3; i++)
         takt_release(&permits[i]);
     takt_release(&first);
+}
+
+/* Of nested limits it names the outer one that holds the work up, which its own ledger does not
+ * show. */
+Test(wait_notice_of_a_client, names_an_outer_limit_that_is_blocked)
+{
+    takt_rule_text rule = {.rate = "1/s"};
+    takt_limit_text inner = {.name = "in", .rules = &rule, .rule_count = 1, .within = "between"};
+    takt_limit_text between = {.name = "between", .rules = &rule, .rule_count = 1, .within = "out"};
+    takt_limit_text outer = {.name = "out", .rules = &rule, .rule_count = 1};
+    takt_request request = TAKT_REQUEST("in");
+    takt_wait_notice_waiter waiter = {&request, 1};
+    takt_policy *nested;
+
+    request.key = "a";
+    request.within_keys[1] = "eu";
+    cr_assert_eq(takt_policy_new(&nested, NULL), 0);
+    cr_assert_eq(takt_policy_add(nested, &inner, NULL), 0);
+    cr_assert_eq(takt_policy_add(nested, &between, NULL), 0);
+    cr_assert_eq(takt_policy_add(nested, &outer, NULL), 0);
+    cr_assert_eq(takt_reload(client, nested, NULL), 0);
+    cr_assert_eq(takt_block(client, NULL, "out", "eu", 3600 * INT64_C(1000000), "repair", NULL), 0);
+    cr_assert_eq(takt_acquire(client, &first, &request, on_permit), 0);
+    takt_wait_notice_tick(&notice, client, &waiter, 0, false, 100);
+    takt_wait_notice_tick(&notice, client, &waiter, 0, false, 2100);
+    answer();
+    cr_expect_eq(strncmp(notice.text, "out: blocked until ", 19), 0, "%s", notice.text);
+    cr_expect_not_null(strstr(notice.text, ": repair"), "%s", notice.text);
+    cr_assert_eq(takt_unblock(client, NULL, "out", "eu", NULL), 0);
+    takt_wait_notice_tick(&notice, client, &waiter, 0, false, 3100);
+    answer();
+    cr_expect_eq(strncmp(notice.text, "position 1", 10), 0, "%s", notice.text);
+    takt_release(&first);
+    takt_close(client, NULL, NULL);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    takt_policy_free(nested);
+    cr_assert_eq(takt_open(&client, &loop, policy, &(takt_options){.store = "memory:"}, NULL), 0);
 }
 
 /* Of three of this process's the position is that of the first; of one that came last, the third,
