@@ -91,6 +91,7 @@ static void begin(void)
     add((takt_limit_text){.name = "small", .max_waiting = "2"}, "1/h", "1");
     add((takt_limit_text){.name = "two", .concurrency = "2"}, NULL, NULL);
     add((takt_limit_text){.name = "outer", .concurrency = "1"}, NULL, NULL);
+    add((takt_limit_text){.name = "bounded", .concurrency = "1", .max_waiting = "2"}, NULL, NULL);
     add((takt_limit_text){.name = "inner", .within = "outer"}, "1000/s", "5");
     add((takt_limit_text){.name = "shadow", .mode = "shadow"}, "1/h", "1");
     add(
@@ -466,6 +467,30 @@ Test(relay, a_try_holds_a_permit_until_its_release)
     } while (call_status == TAKT_E_NO_SLOT);
     cr_expect_eq(call_status, 0);
     takt_release(&second);
+}
+
+/* With a bound the claim waits until the agent reports that its waiters were counted. */
+Test(relay, a_permit_released_before_a_try_is_free_for_it)
+{
+    static const char *const limits[] = {"outer", "bounded"};
+    static takt_permit again[2];
+    static job first[2];
+    takt_call call = {0};
+
+    for (int i = 0; i < 2; i++) {
+        takt_request request = TAKT_REQUEST(limits[i]);
+        ask(0, limits[i], NULL, &first[i]);
+        wait_for(&first[i]);
+        takt_release(&first[i].permit);
+        cr_assert_eq(takt_try_acquire(clients[0], &call, &again[i], &request, take_answer), 0);
+        wait_answer();
+        cr_expect_eq(call_status, 0);
+        takt_release(&again[i]);
+        do {
+            cr_assert_eq(takt_peek(clients[1], &call, limits[i], NULL, take_answer), 0);
+            wait_answer();
+        } while (told.holders > 0);
+    }
 }
 
 static int64_t left_of(const char *limit, int rule, const char *unit)

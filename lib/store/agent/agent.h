@@ -136,6 +136,10 @@ void takt_agent_store_award(takt_agent_store *store, takt_agent_desk *desk, takt
 /* Answers a claim, or states its waiters. */
 void takt_agent_store_claim(takt_agent_store *store, takt_agent_job *job);
 
+/* States what is held, before a try with those limits.  False: no memory. */
+bool takt_agent_store_hold(takt_agent_store *store, const takt_store_call *call,
+                           const takt_agent_limit *const *limits);
+
 /* The agent is gone: the clients of all desks claim again, so that they learn of it. */
 void takt_agent_store_forget(takt_agent_store *store);
 

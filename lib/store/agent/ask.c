@@ -49,7 +49,8 @@ static bool ask_ledger(takt_agent_store *store, const takt_agent_job *job)
     const takt_store_call *call = job->call;
     const char *tenant = call->op == TAKT_OP_SETTLE ? call->tenant : NULL;
     const takt_agent_limit *limits[TAKT_LEVELS_MAX] = {NULL};
-    bool told = takt_agent_store_tell_limits(store, call, limits);
+    bool told = takt_agent_store_tell_limits(store, call, limits) &&
+                (call->claim == NULL || takt_agent_store_hold(store, call, limits));
     char number[24], ids[TAKT_AGENT_IDS_SIZE], text[320], key[TAKT_RELAY_KEY_MAX];
     size_t size = write_key(call, tenant, key);
     const char *words[] = {

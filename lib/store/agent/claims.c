@@ -1,6 +1,6 @@
 /*
  * claims.c: the claims of the store "agent:": what a desk has is their award, and what is news to
- * the agent becomes a statement.
+ * the agent becomes a statement.  A try states what is held.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +62,8 @@ static bool send_statement(takt_agent_store *store, takt_agent_desk *desk, bool 
     takt_relay_write(&writer, desk->weight);
     takt_relay_write(&writer, desk->inside);
     for (int i = 0; i < desk->want_count; i++) {
+        if (desk->wants[i].count == 0) /* its slots have come since */
+            continue;
         takt_relay_write(&writer, desk->wants[i].count);
         takt_relay_write_kind(&writer, desk->wants[i].kind);
     }
@@ -85,6 +87,21 @@ static bool state(takt_agent_store *store, takt_agent_desk *desk, const takt_sto
     news = news || memcmp(desk->limits, limits, sizeof limits) != 0;
     memcpy(desk->limits, limits, sizeof limits);
     return !news || send_statement(store, desk, *asks);
+}
+
+bool takt_agent_store_hold(takt_agent_store *store, const takt_store_call *call,
+                           const takt_agent_limit *const *limits)
+{
+    takt_entry *entry = takt_table_find(&store->desks, call->queue, call->queue_size);
+    takt_agent_desk *desk = entry != NULL ? TAKT_HOLDER(entry, takt_agent_desk, entry) : NULL;
+
+    if (desk == NULL)
+        return true;
+    takt_agent_desk_renew(desk, store->connections);
+    if (!takt_agent_desk_hold(desk, call))
+        return true;
+    memcpy(desk->limits, limits, sizeof desk->limits);
+    return send_statement(store, desk, false);
 }
 
 void takt_agent_store_claim(takt_agent_store *store, takt_agent_job *job)

@@ -162,27 +162,39 @@ static bool is_believed(takt_agent_desk *desk, const takt_relay_class *classes, 
     return believed == count;
 }
 
+/* The permits that the agent keeps for the program, also those of slots that have arrived. */
+static int64_t holding_of(const takt_agent_desk *desk, const takt_store_call *call)
+{
+    if (takt_agent_desk_lease(desk, call) == TAKT_NEVER)
+        return 0;
+    return (desk->lost ? 0 : call->claim->holding) + desk->slot_count;
+}
+
+bool takt_agent_desk_hold(takt_agent_desk *desk, const takt_store_call *call)
+{
+    int64_t believed = desk->holding;
+
+    desk->holding = holding_of(desk, call);
+    return desk->holding != believed;
+}
+
 bool takt_agent_desk_state(takt_agent_desk *desk, const takt_store_call *call, int64_t now_us,
                            bool *asks)
 {
     const takt_claim *claim = call->claim;
     takt_relay_class classes[TAKT_RELAY_CLASSES_MAX];
     int count = count_wants(desk, claim, classes);
-    int64_t holding = (desk->lost ? 0 : claim->holding) + desk->slot_count;
     int64_t weight = weight_of(desk, claim), lease_us = takt_agent_desk_lease(desk, call);
     takt_inside inside = inside_of(claim);
-    bool news;
+    bool news = takt_agent_desk_hold(desk, call) || desk->unsure ||
+                !is_believed(desk, classes, count) ||
+                ((weight != desk->weight || inside != desk->inside) && count > 0);
 
-    if (lease_us == TAKT_NEVER)
-        holding = 0;
-    news = desk->unsure || holding != desk->holding || !is_believed(desk, classes, count) ||
-           ((weight != desk->weight || inside != desk->inside) && count > 0);
     *asks = claim->newcomers > 0 && news;
     /* the lease begins with the last report of it */
-    *asks |= holding > 0 && now_us > desk->heard_us + lease_us / 4;
+    *asks |= desk->holding > 0 && now_us > desk->heard_us + lease_us / 4;
     memcpy(desk->wants, classes, (size_t)count * sizeof *classes);
     desk->want_count = count;
-    desk->holding = holding;
     desk->weight = weight;
     desk->inside = inside;
     desk->unsure = false;

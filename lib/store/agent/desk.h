@@ -61,6 +61,9 @@ void takt_agent_desk_renew(takt_agent_desk *desk, int connection);
 bool takt_agent_desk_state(takt_agent_desk *desk, const takt_store_call *call, int64_t now_us,
                            bool *asks);
 
+/* The same of what a try states: the permits held. */
+bool takt_agent_desk_hold(takt_agent_desk *desk, const takt_store_call *call);
+
 /* A slot has arrived.  False: more than asked for. */
 bool takt_agent_desk_arrived(takt_agent_desk *desk, const takt_relay_slot *slot);
 
