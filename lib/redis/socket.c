@@ -18,7 +18,8 @@
 #include "base/list.h"
 
 #define READ_SIZE   16384
-#define READS_MAX   4 /* reads in a row: a server that never stops must not block the loop */
+#define READS_MAX   4     /* reads in a row: a server that never stops must not block the loop */
+#define UNSENT_KEPT 65536 /* of memory for what the system did not take; scripts need more */
 #define IDLE_S      15
 #define PROBE_S     5
 #define PROBE_COUNT 3
@@ -395,8 +396,14 @@ static void send_rest(takt_redis_socket *socket)
 
     socket->unsent_size -= sent;
     memmove(socket->unsent, socket->unsent + sent, socket->unsent_size);
-    if (socket->unsent_size == 0)
-        watch(socket);
+    if (socket->unsent_size > 0)
+        return;
+    if (socket->unsent_capacity > UNSENT_KEPT) {
+        free(socket->unsent);
+        socket->unsent = NULL;
+        socket->unsent_capacity = 0;
+    }
+    watch(socket);
 }
 
 static void on_poll(uv_poll_t *poll, int status, int events)
