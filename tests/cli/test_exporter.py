@@ -192,13 +192,12 @@ def keys(report, here):
 def forgets(report, here, server):
     """A key that is at rest again, and limits that no key is in use of, go; the limits of the policy stay."""
     running = []
-    here.write('takt.yaml', 'limits: [{name: mail, rules: [{rate: 1/s}]}]\n')
+    here.write('takt.yaml', 'limits: [{name: mail, rules: [{rate: 1/5s}]}]\n')
     for name, store in (('file', here.environment['TAKT_STORE']), ('Redis', server.url)):
         where = str(here.path / f'{name}.sock')
-        here.takt('run', '-s', store, 'mail:once', '--', 'true')
         here.takt('block', '-s', store, 'mail:blocked', '1h')
         running.append((name, where, start(here, '-s', store, '--listen', f'unix:{where}')))
-    for name, where, _ in running:
+        here.takt('run', '-s', store, 'mail:once', '--', 'true')
         until_scraped(where, lambda got: value(got, 'rate', 'mail', 'once') is not None)
     for name, where, process in running:
         families = until_scraped(where, lambda got: value(got, 'remaining', 'mail', 'once') is None)
