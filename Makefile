@@ -28,7 +28,7 @@ demo:
 	@$(MAKE) --no-print-directory all
 	@scripts/demo
 
-## make test         the whole suite, a quarter of an hour or more; QUICK=1: the plain build alone, three minutes; ONLY=core: the tests in tests/core
+## make test         the whole suite, eight to fifteen minutes; QUICK=1: the plain build alone, three minutes; ONLY=core: the tests in tests/core
 test:
 	@scripts/install-packages run test
 	@scripts/test

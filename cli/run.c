@@ -122,8 +122,7 @@ static const struct argp argp = {
     NULL,
 };
 
-/* ---- the line about the wait
- * ------------------------------------------------------------------ */
+/* ---- the line about the wait ----------------------------------------------------------------- */
 
 static void wipe_notice(cli_run *run)
 {

@@ -9,6 +9,8 @@
 #define TAKT_EXACT_MAX                                                                             \
     (INT64_C(1) << 53) /* numbers of Lua, which are doubles, are exact up to here */
 
+__extension__ typedef __int128 takt_wide; /* products of two times or counts, on slow paths only */
+
 static inline int64_t takt_min(int64_t a, int64_t b)
 {
     return a < b ? a : b;

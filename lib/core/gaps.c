@@ -8,15 +8,6 @@
 #include "base/integers.h"
 #include "rules/window.h"
 
-/* Gaps that pass unused are counted as an instant, takt_gaps.unused_us, which each of them moves on
- * by so many intervals.  One that is used moves it back by half of that.  When it is more than so
- * many lookaheads ahead, gaps count as of no use: it jumps to three times as many, and no gap
- * counts until it is only twice as many ahead.  Then counting begins anew. */
-#define UNUSED_INTERVALS  50
-#define UNUSED_LOOKAHEADS 32
-
-__extension__ typedef __int128 wide;
-
 int takt_gaps_rule(const takt_numbers *numbers)
 {
     int found = -1;
@@ -58,7 +49,7 @@ static takt_fraction slot_of(const takt_rule *rule, const takt_gap *run, int64_t
 /* How many emission intervals fit between two instants; below 0: none. */
 static int64_t intervals_between(const takt_rule *rule, takt_fraction from, int64_t until_us)
 {
-    wide span = (wide)(until_us - from.us) * rule->tokens - from.parts;
+    takt_wide span = (takt_wide)(until_us - from.us) * rule->tokens - from.parts;
 
     if (span < 0)
         return -1;
@@ -102,14 +93,14 @@ static bool compare(const takt_ledger *ledger, const takt_numbers *inner, int64_
                     int64_t *theirs)
 {
     const takt_rule *own, *other;
-    wide a, b;
+    takt_wide a, b;
 
     if (!takt_gaps_are_kept(ledger) || takt_gaps_rule(inner) < 0)
         return false;
     own = rule_of(ledger);
     other = &inner->rules[takt_gaps_rule(inner)];
-    a = (wide)own->span_us * other->tokens;
-    b = (wide)other->span_us * own->tokens;
+    a = (takt_wide)own->span_us * other->tokens;
+    b = (takt_wide)other->span_us * own->tokens;
     if (own->unit != other->unit || a > TAKT_EXACT_MAX / 2 || b > TAKT_EXACT_MAX / 2)
         return false;
     *interval = (int64_t)a;
@@ -155,13 +146,13 @@ static void skip(takt_ledger *ledger, int at, int64_t count)
 /* How far ahead that instant is when too many have passed unused. */
 static int64_t unused_enough(const takt_ledger *ledger)
 {
-    return UNUSED_LOOKAHEADS * ledger->numbers->lookahead_us;
+    return TAKT_GAPS_UNUSED_LOOKAHEADS * ledger->numbers->lookahead_us;
 }
 
 /* By how much an unused gap moves the instant on. */
 static int64_t unused_step(const takt_ledger *ledger)
 {
-    return takt_min(UNUSED_INTERVALS * (rule_of(ledger)->interval.us + 1),
+    return takt_min(TAKT_GAPS_UNUSED_INTERVALS * (rule_of(ledger)->interval.us + 1),
                     2 * unused_enough(ledger));
 }
 

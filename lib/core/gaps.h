@@ -23,6 +23,13 @@
 
 #include "core/ledger.h"
 
+/* Gaps that pass unused are counted as an instant, takt_gaps.unused_us, which each of them moves on
+ * by so many intervals.  One that is used moves it back by half of that.  When it is more than so
+ * many lookaheads ahead, gaps count as of no use: it jumps to three times as many, and no gap
+ * counts until it is only twice as many ahead.  Then counting begins anew. */
+#define TAKT_GAPS_UNUSED_INTERVALS  50
+#define TAKT_GAPS_UNUSED_LOOKAHEADS 32
+
 /* The index of the only paced rule; -1: there is none, or more than one. */
 int takt_gaps_rule(const takt_numbers *numbers);
 

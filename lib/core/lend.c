@@ -12,11 +12,6 @@
 #include "core/tenants.h"
 #include "rules/window.h"
 
-/* The rates of levels are compared by the tokens of this many lookaheads. */
-#define SCARCE_LOOKAHEADS 16
-/* With fewer slots in a lookahead a place gets none that the places before it want. */
-#define SLOTS_TO_LEND 4
-
 /* For how many requests like that one the rules give enough in a span of time.  For a place (at >=
  * 0) it is the part of its tenant. */
 static int64_t part_of(const takt_ledger *ledger, int at, int64_t span_us, takt_amounts one)
@@ -44,12 +39,12 @@ static int64_t part_of(const takt_ledger *ledger, int at, int64_t span_us, takt_
 static bool is_scarce(const takt_ledger *ledger, int64_t from_us, int at, takt_amounts one)
 {
     bool whole = takt_inner_is_whole(ledger, ledger->line[at].worker, from_us);
-    int64_t span_us = SCARCE_LOOKAHEADS * ledger->numbers->lookahead_us;
+    int64_t span_us = TAKT_LEND_LOOKAHEADS * ledger->numbers->lookahead_us;
     takt_amounts outer = takt_amounts_by(ledger->units, one);
     int64_t part = part_of(ledger, at, span_us, outer);
 
     if (part == part_of(ledger, -1, span_us, outer) ||
-        part_of(ledger, -1, ledger->numbers->lookahead_us, outer) < SLOTS_TO_LEND)
+        part_of(ledger, -1, ledger->numbers->lookahead_us, outer) < TAKT_LEND_SLOTS)
         return false;
     for (int i = 0; i < ledger->inner_count; i++) {
         const takt_ledger *inner = ledger->inner[i];

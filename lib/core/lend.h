@@ -10,6 +10,11 @@
 
 #include "core/ledger.h"
 
+/* The rates of levels are compared by the tokens of this many lookaheads. */
+#define TAKT_LEND_LOOKAHEADS 16
+/* With fewer slots in a lookahead a place gets none that the places before it want. */
+#define TAKT_LEND_SLOTS 4
+
 /* If inner limits hold up the tenant of a place, notes for all places of its inner key when they
  * give the next token.  Call when the claim was served. */
 void takt_lend_note(takt_ledger *ledger, int64_t now_us, uint64_t worker);

@@ -6,14 +6,6 @@
 #include "base/integers.h"
 #include "core/line.h"
 
-/* So far a place looks ahead: many keepalives. */
-#define AHEAD_MAX (1024 * TAKT_WORTH_STEP)
-
-/* It looks again after a part of that time: the others may leave, or want less. */
-#define AHEAD_PART 4
-
-__extension__ typedef __int128 wide;
-
 /* A step is worth that time, of a lookahead of any length. */
 static int64_t step_us(const takt_ledger *ledger)
 {
@@ -22,7 +14,7 @@ static int64_t step_us(const takt_ledger *ledger)
 
 static int64_t worth_of(const takt_ledger *ledger, int64_t span_us)
 {
-    wide worth = (wide)span_us * TAKT_WORTH_STEP / step_us(ledger);
+    takt_wide worth = (takt_wide)span_us * TAKT_WORTH_STEP / step_us(ledger);
 
     return worth < TAKT_OWED_MAX ? takt_max((int64_t)worth, 1) : TAKT_OWED_MAX;
 }
@@ -48,8 +40,8 @@ void takt_worth_note(const takt_ledger *ledger, takt_place *place, takt_amounts 
 
 takt_amounts takt_worth_before(const takt_ledger *ledger, int64_t numbers, int64_t others)
 {
-    int64_t span_us = takt_min(numbers, AHEAD_MAX) * others * step_us(ledger);
+    int64_t span_us = takt_min(numbers, TAKT_WORTH_AHEAD_MAX) * others * step_us(ledger);
 
     return takt_numbers_throughput(ledger->numbers, &ledger->state,
-                                   span_us / (AHEAD_PART * TAKT_WORTH_STEP));
+                                   span_us / (TAKT_WORTH_AHEAD_PART * TAKT_WORTH_STEP));
 }

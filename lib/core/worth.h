@@ -15,6 +15,10 @@
 
 /* The worth of what the rules give in a lookahead, in numbers of the line. */
 #define TAKT_WORTH_STEP 4096
+/* So far a place looks ahead: many keepalives. */
+#define TAKT_WORTH_AHEAD_MAX (1024 * TAKT_WORTH_STEP)
+/* It looks again after a part of that time: the others may leave, or want less. */
+#define TAKT_WORTH_AHEAD_PART 4
 
 /* Notes in the place what its turn is worth, in which it was `given` so much, and what a usual turn
  * is: a share, or if each place needs more at once, the least of these needs. */

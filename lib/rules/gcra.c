@@ -19,12 +19,11 @@
 #include "rules/gcra.h"
 
 #include "base/fail.h"
+#include "base/integers.h"
 
-__extension__ typedef __int128 wide; /* products of two instants, on slow paths only */
-
-static wide in_parts(takt_fraction f, int64_t whole)
+static takt_wide in_parts(takt_fraction f, int64_t whole)
 {
-    return (wide)f.us * whole + f.parts;
+    return (takt_wide)f.us * whole + f.parts;
 }
 
 static takt_fraction plus(takt_fraction a, takt_fraction b, int64_t whole)
@@ -74,10 +73,10 @@ static takt_fraction conforms(const takt_rule *rule, takt_fraction tat, int64_t 
     return minus(plus(tat, intervals(rule, cost), rule->tokens), rule->tolerance, rule->tokens);
 }
 
-static wide greatest_common_divisor(wide a, wide b)
+static takt_wide greatest_common_divisor(takt_wide a, takt_wide b)
 {
     while (b != 0) {
-        wide rest = a % b;
+        takt_wide rest = a % b;
         a = b;
         b = rest;
     }
@@ -87,7 +86,7 @@ static wide greatest_common_divisor(wide a, wide b)
 /* Derives the fractions from tokens, span_us and burst. */
 static void derive(takt_rule *rule)
 {
-    wide tolerance = (wide)rule->burst * rule->span_us;
+    takt_wide tolerance = (takt_wide)rule->burst * rule->span_us;
 
     rule->interval = (takt_fraction){rule->span_us / rule->tokens, rule->span_us % rule->tokens};
     rule->tolerance =
@@ -96,9 +95,9 @@ static void derive(takt_rule *rule)
 
 int takt_gcra_prepare(takt_rule *rule, takt_error *error)
 {
-    wide tokens = (wide)rule->limit * (10000 - rule->headroom_bp);
-    wide period = (wide)(rule->period_us + rule->guard_us) * 10000;
-    wide divisor = greatest_common_divisor(tokens, period);
+    takt_wide tokens = (takt_wide)rule->limit * (10000 - rule->headroom_bp);
+    takt_wide period = (takt_wide)(rule->period_us + rule->guard_us) * 10000;
+    takt_wide divisor = greatest_common_divisor(tokens, period);
 
     tokens /= divisor;
     period /= divisor;
@@ -172,9 +171,9 @@ int64_t takt_gcra_room(const takt_rule *rule, const takt_rule_state *state, int6
                        int64_t until_us)
 {
     takt_fraction tat = tat_at(state, from_us);
-    wide ahead = in_parts((takt_fraction){until_us - tat.us, -tat.parts}, rule->tokens) +
-                 in_parts(rule->tolerance, rule->tokens);
-    wide n;
+    takt_wide ahead = in_parts((takt_fraction){until_us - tat.us, -tat.parts}, rule->tokens) +
+                      in_parts(rule->tolerance, rule->tokens);
+    takt_wide n;
 
     if (until_us < from_us || ahead < 0)
         return 0;
@@ -198,7 +197,7 @@ int64_t takt_gcra_series(const takt_rule *rule, takt_rule_state *state, int64_t 
     takt_fraction step = intervals(rule, cost);
     bool at_once = takt_fraction_ceil(first) <= t_us;
     int64_t last_us = at_once ? t_us : until_us;
-    wide n;
+    takt_wide n;
 
     if (cost > rule->burst || t_us > until_us || takt_fraction_ceil(first) > last_us)
         return 0;
@@ -278,15 +277,15 @@ int64_t takt_gcra_rest_at(const takt_rule *rule, const takt_rule_state *state)
     return takt_fraction_ceil(state->gcra.tat);
 }
 
-static wide divided_up(wide a, wide b)
+static takt_wide divided_up(takt_wide a, takt_wide b)
 {
     return (a + b - 1) / b;
 }
 
 /* The number of tokens by which TAT exceeds `furthest`. */
-static wide tokens_beyond(const takt_rule *rule, takt_fraction tat, takt_fraction furthest)
+static takt_wide tokens_beyond(const takt_rule *rule, takt_fraction tat, takt_fraction furthest)
 {
-    wide beyond = in_parts(tat, rule->tokens) - in_parts(furthest, rule->tokens);
+    takt_wide beyond = in_parts(tat, rule->tokens) - in_parts(furthest, rule->tokens);
 
     return beyond > 0 ? divided_up(beyond, in_parts(rule->interval, rule->tokens)) : 0;
 }
@@ -298,7 +297,7 @@ void takt_gcra_pull_back(const takt_rule *rule, takt_rule_state *state, int64_t 
         plus((takt_fraction){now_us + lookahead_us, 0}, rule->tolerance, rule->tokens);
     takt_fraction furthest =
         plus((takt_fraction){now_us + reach_us, 0}, rule->tolerance, rule->tokens);
-    wide beyond = tokens_beyond(rule, state->gcra.tat, furthest);
+    takt_wide beyond = tokens_beyond(rule, state->gcra.tat, furthest);
 
     if (beyond > state->owed) {
         state->gcra.tat = plus(given, intervals(rule, state->owed), rule->tokens);
@@ -327,7 +326,7 @@ void takt_gcra_read_rule(takt_rule *rule, takt_reader *reader)
     rule->burst = takt_read_int(reader, 1, TAKT_RULE_LIMIT_MAX);
     rule->limit = rule->tokens;
     rule->period_us = rule->span_us;
-    if ((wide)rule->burst * rule->span_us / rule->tokens >
+    if ((takt_wide)rule->burst * rule->span_us / rule->tokens >
         TAKT_SPAN_MAX_US) { /* before it is cut to 64 bits */
         reader->bad = true;
         return;
@@ -356,9 +355,9 @@ void takt_gcra_read_state(const takt_rule *rule, takt_rule_state *state, takt_re
 }
 
 /* The time that the rule needs to give this many millionths of a token. */
-static int64_t time_of(const takt_rule *rule, wide millionths)
+static int64_t time_of(const takt_rule *rule, takt_wide millionths)
 {
-    wide us = divided_up(millionths * rule->span_us, (wide)rule->tokens * 1000000);
+    takt_wide us = divided_up(millionths * rule->span_us, (takt_wide)rule->tokens * 1000000);
 
     return us < 2 * TAKT_SPAN_MAX_US ? (int64_t)us : 2 * TAKT_SPAN_MAX_US;
 }
@@ -368,8 +367,8 @@ static int64_t time_of(const takt_rule *rule, wide millionths)
 void takt_gcra_convert(const takt_rule *from, const takt_rule *to, takt_rule_state *state,
                        int64_t now_us)
 {
-    wide backlog_us = takt_fraction_ceil(state->gcra.tat) - now_us;
-    wide millionths;
+    takt_wide backlog_us = takt_fraction_ceil(state->gcra.tat) - now_us;
+    takt_wide millionths;
 
     if (from->tokens == to->tokens && from->span_us == to->span_us)
         return; /* another burst does not change TAT */
@@ -379,8 +378,8 @@ void takt_gcra_convert(const takt_rule *from, const takt_rule *to, takt_rule_sta
         return;
     }
     millionths = divided_up(backlog_us * from->tokens * 1000000, from->span_us);
-    if (millionths > (wide)TAKT_ROOM_MAX * 1000000)
-        millionths = (wide)TAKT_ROOM_MAX * 1000000;
+    if (millionths > (takt_wide)TAKT_ROOM_MAX * 1000000)
+        millionths = (takt_wide)TAKT_ROOM_MAX * 1000000;
     state->gcra.tat = (takt_fraction){now_us + time_of(to, millionths), 0};
     if (state->owed > 0)
         state->owed = (int64_t)divided_up(millionths, 1000000);
@@ -395,12 +394,12 @@ void takt_gcra_pour(const takt_rule *from, const takt_rule *to, takt_rule_state 
 {
     takt_fraction tat = tat_at(state, now_us);
     int64_t empty_us = takt_fraction_ceil(minus(tat, from->tolerance, from->tokens));
-    wide lacking = (wide)to->burst * 1000000; /* in millionths of a token */
+    takt_wide lacking = (takt_wide)to->burst * 1000000; /* in millionths of a token */
 
     if (takt_rule_same(from, to))
         return;
     if (empty_us < now_us)
-        lacking -= (wide)(now_us - empty_us) * from->tokens * 1000000 / from->span_us;
+        lacking -= (takt_wide)(now_us - empty_us) * from->tokens * 1000000 / from->span_us;
     else
         now_us = empty_us;
     now_us += lacking > 0 ? time_of(to, lacking) : 0;

@@ -8,10 +8,6 @@
 
 #include "base/integers.h"
 
-/* A stretch lasts this part of the age of settled slots: all stretches together cover more. */
-#define STEPS 6
-#define DECAY 16
-
 /* The last stretch that begins at slot_us or earlier; -1: all stretches begin later. */
 static int find(const takt_lows *lows, int64_t slot_us)
 {
@@ -85,12 +81,12 @@ void takt_lows_lower(takt_lows *lows, int64_t slot_us, int64_t by_us)
 
 void takt_lows_learn(takt_lows *lows, int64_t now_us, int64_t slot_us, int64_t until_us)
 {
-    int64_t age_us = now_us - slot_us, step_us = age_us / STEPS + 1;
+    int64_t age_us = now_us - slot_us, step_us = age_us / TAKT_LOWS_STEPS + 1;
 
     if (age_us <= takt_max(until_us - now_us, 0) || age_us > TAKT_LOWS_OLD_US)
         return;
     if (step_us < lows->step_us)
-        step_us = lows->step_us - (lows->step_us - step_us) / DECAY;
+        step_us = lows->step_us - (lows->step_us - step_us) / TAKT_LOWS_DECAY;
     lows->step_us = step_us;
     if (lows->count > 0 && lows->stretches[lows->count - 1].since_us > until_us + 1)
         lows->count = 0; /* the stretches are from another clock */

@@ -14,6 +14,10 @@
 #include "base/text.h"
 
 #define TAKT_LOWS_MAX 8 /* stretches */
+/* A stretch lasts this part of the age of settled slots: all stretches together cover more. */
+#define TAKT_LOWS_STEPS 6
+/* If that is shorter than before, a stretch becomes shorter by this part of the difference. */
+#define TAKT_LOWS_DECAY 16
 #define TAKT_LOWS_OLD_US                                                                           \
     INT64_C(86400000000) /* slots that are settled later are not learnt from                       \
                           */

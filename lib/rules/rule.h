@@ -230,7 +230,7 @@ typedef struct takt_run {
     int64_t count;
     int32_t cost;
     takt_more more;
-    int64_t fence; /* of a hand (scheduler/slots.h): the first slot's fencing number; 0: none */
+    int64_t fence; /* in hand (scheduler/slots.h): the first slot's fencing number; 0: none */
 } takt_run;
 
 struct takt_algorithm {

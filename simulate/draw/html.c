@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "base/integers.h"
 #include "base/time_text.h"
 #include "simulate/draw/panels.h"
 #include "simulate/draw/picture.h"
@@ -28,8 +29,6 @@ static const char *const head =
     "td:first-child{color:#59636e}\n"
     "@media (prefers-color-scheme:dark){body{background:#14181d;color:#e8edf2}"
     "p,td:first-child{color:#a2acb7}th,td{border-color:#2b323a}}\n";
-
-__extension__ typedef __int128 wide;
 
 /* One line of the table: its name, then a cell for each simulation. */
 typedef struct listing {
@@ -76,11 +75,11 @@ static void put_pace(takt_page *page, const takt_figures *figures, int which)
 {
     char text[TAKT_FORMAT_SIZE], period[TAKT_FORMAT_SIZE];
     int64_t span_us = figures->last_start_us - figures->first_start_us;
-    wide hundredths = 0;
+    takt_wide hundredths = 0;
 
     if (span_us > 0)
-        hundredths =
-            (wide)figures->busiest[which].taken * figures->busiest[which].period_us * 100 / span_us;
+        hundredths = (takt_wide)figures->busiest[which].taken * figures->busiest[which].period_us *
+                     100 / span_us;
     takt_page_put(page, "%s per %s", takt_format_ratio((int64_t)hundredths, 100, 2, text),
                   takt_format_period(figures->busiest[which].period_us, period));
 }

@@ -148,8 +148,7 @@ static inline int64_t takt_worker_now(const takt_worker *worker)
     return (int64_t)uv_now(&worker->loop) * 1000;
 }
 
-/* ---- options.c, files.c, policy.c, open.c, say.c
- * ------------------------------------------------------ */
+/* ---- options.c, files.c, policy.c, open.c, say.c --------------------------------------------- */
 
 /* Ends the program if the command line is wrong. */
 void takt_worker_options_parse(takt_worker *worker, int argc, char **argv);

@@ -3,9 +3,6 @@
 -- `us`, `parts`, `till` and `count`, and beside them `unused` (takt_gaps.unused_us; nil: 0).
 -- needs: limit
 
-local UNUSED_INTERVALS = 50 -- these as in core/gaps.c
-local UNUSED_LOOKAHEADS = 32
-
 if inner_keys or stored and stored:find(';v', 1, true) then
     local gaps
     gaps = {
@@ -103,12 +100,12 @@ if inner_keys or stored and stored:find(';v', 1, true) then
         end,
 
         unused_enough = function()
-            return UNUSED_LOOKAHEADS * limit.lookahead
+            return TAKT_GAPS_UNUSED_LOOKAHEADS * limit.lookahead
         end,
 
         -- By how much an unused gap moves the instant on.
         unused_step = function()
-            return math.min(UNUSED_INTERVALS * (gaps.rule().interval_us + 1), 2 * gaps.unused_enough())
+            return math.min(TAKT_GAPS_UNUSED_INTERVALS * (gaps.rule().interval_us + 1), 2 * gaps.unused_enough())
         end,
 
         note_unused = function(count)

@@ -6,9 +6,6 @@
 -- whose work is not nested: such a level has no `tenants`.
 -- needs: inner overflow
 
-local SCARCE_LOOKAHEADS = 16 -- these as in core/inner_line.c
-local SLOTS_TO_LEND = 4
-
 if ledger.inner then
     local inner = ledger.inner
     local added = {
@@ -320,10 +317,10 @@ if ledger.inner then
         -- is_scarce() of core/lend.c.
         is_scarce = function(priority, place, is_whole)
             local paced = is_whole and limit.gaps.rule()
-            local span, more = SCARCE_LOOKAHEADS * limit.lookahead, inner.own_more(place.need, place.first)
+            local span, more = TAKT_LEND_LOOKAHEADS * limit.lookahead, inner.own_more(place.need, place.first)
             local part, scarce = tenants.part(place.tenant, span, place.need, more), false
             if part == tenants.part(nil, span, place.need, more)
-                or tenants.part(nil, limit.lookahead, place.need, more) < SLOTS_TO_LEND then
+                or tenants.part(nil, limit.lookahead, place.need, more) < TAKT_LEND_SLOTS then
                 return false
             end
             inner.each(function(level)

@@ -2,9 +2,6 @@
 -- and low, with one item for each stretch. low is NEVER if the stretch has no slot.
 -- needs: numbers
 
-local LOWS_STEPS = 6 -- a stretch lasts this part of the age of settled slots
-local LOWS_DECAY = 16
-
 local lows
 local function make_lows()
     lows = {
@@ -64,11 +61,11 @@ local function make_lows()
         -- A slot was settled; no slot was given after `till`. Returns the new lows.
         learn = function(kept, now, slot, till)
             local age = now - slot
-            local step = math.floor(age / LOWS_STEPS) + 1
+            local step = math.floor(age / TAKT_LOWS_STEPS) + 1
             if age <= math.max(till - now, 0) or age > TAKT_LOWS_OLD_US then
                 return kept
             elseif kept and step < kept.step then
-                step = kept.step - math.floor((kept.step - step) / LOWS_DECAY)
+                step = kept.step - math.floor((kept.step - step) / TAKT_LOWS_DECAY)
             end
             if not kept or kept.since[#kept.since] > till + 1 then
                 return { step = step, since = { till + 1 }, low = { NEVER } }

@@ -1,9 +1,6 @@
 -- worth.lua: what a turn is worth, core/worth.c.
 -- needs: line limit
 
-local AHEAD_MAX = 1024 * TAKT_WORTH_STEP
-local AHEAD_PART = 4
-
 local worth
 worth = {
     step = function()
@@ -39,8 +36,8 @@ worth = {
 
     -- takt_worth_before. Returns tokens, and a table of the other units.
     before = function(count, others)
-        local part = AHEAD_PART * TAKT_WORTH_STEP
-        local span = numbers.divide(math.min(count, AHEAD_MAX) * others, worth.step(), 0, part)
+        local part = TAKT_WORTH_AHEAD_PART * TAKT_WORTH_STEP
+        local span = numbers.divide(math.min(count, TAKT_WORTH_AHEAD_MAX) * others, worth.step(), 0, part)
         local tokens, others_of = limit.throughput(span)
         return tokens, others_of or {}
     end,
