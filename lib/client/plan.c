@@ -82,7 +82,7 @@ static planned *find(takt_plan *plan, const takt_limit *limit, const char *key)
     return made;
 }
 
-/* The first instant that conforms at all demand.  A level can only move it to a later time, so a
+/* The first instant that conforms at all levels.  A level can only move it to a later time, so a
  * round over all levels that does not move it has found it. */
 static int64_t earliest(planned *const *known, const takt_amounts *taken, int count,
                         int64_t from_us)

@@ -297,7 +297,7 @@ static const char *payer_at(const takt_permit *permit, const takt_request *reque
     return takt_request_tenant(request, demand, of, weight);
 }
 
-/* Settles all demand. */
+/* Settles all levels. */
 static int settle_all(takt_permit *permit, const takt_request *request, const takt_demand *demand,
                       const takt_amount *used, int count)
 {
