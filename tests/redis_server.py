@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -16,10 +17,27 @@ def die_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+PORTS = range(20000, 30000)  # below those that systems give to outgoing connections
+claims = []
+
+
 def free_port():
-    with socket.socket() as taken:
-        taken.bind(('127.0.0.1', 0))
-        return taken.getsockname()[1]
+    """
+    A free port for a server, for as long as this process runs: the tests that run beside it, in C as well, claim theirs
+    by the name of an abstract socket, and no outgoing connection gets one of these ports.
+    """
+    for port in random.sample(PORTS, len(PORTS)):
+        claim = socket.socket(socket.AF_UNIX)
+        try:
+            claim.bind(f'\0takt-test-port-{port}')
+            with socket.socket() as probe:
+                probe.bind(('', port))
+        except OSError:
+            claim.close()
+            continue
+        claims.append(claim)
+        return port
+    raise OSError(f'no port from {PORTS.start} to {PORTS.stop - 1} is free')
 
 
 class Server:

@@ -8,6 +8,7 @@
 #include <ftw.h>
 #include <netdb.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,9 @@
 #include <unistd.h>
 
 #define OPTIONS_MAX 96
+#define PORTS_FIRST 20000 /* these are below those that systems give to outgoing connections */
+#define PORTS       10000
+#define PORTS_STEP  7919    /* tests that begin one after the other begin far from each other */
 #define LOG_SIZE    1048576 /* what a ready server writes is not read: room for it */
 
 static void must(bool holds, const char *what)
@@ -28,16 +32,41 @@ static void must(bool holds, const char *what)
     abort();
 }
 
+/* Whether a socket could be bound there; claim: it then stays open, until the process ends. */
+static bool bound(int family, const void *address, socklen_t size, bool claim)
+{
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool is_bound;
+
+    must(fd >= 0, "socket");
+    is_bound = bind(fd, address, size) == 0;
+    if (!is_bound || !claim)
+        close(fd);
+    return is_bound;
+}
+
 int free_port(void)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    socklen_t size = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    static unsigned tried;
 
-    must(fd >= 0 && bind(fd, (struct sockaddr *)&address, size) == 0, "bind");
-    must(getsockname(fd, (struct sockaddr *)&address, &size) == 0, "getsockname");
-    close(fd);
-    return ntohs(address.sin_port);
+    tried = tried == 0 ? (unsigned)getpid() : tried;
+    for (int i = 0; i < PORTS; i++) {
+        int port = PORTS_FIRST + (int)(tried++ * PORTS_STEP % PORTS);
+        struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+        struct sockaddr_un name = {.sun_family = AF_UNIX};
+        int length =
+            snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "takt-test-port-%d", port);
+
+        /* the claim comes first: no other test binds the port, not even for this moment, once it is
+         * ours */
+        if (bound(AF_UNIX, &name,
+                  (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1) + (socklen_t)length,
+                  true) &&
+            bound(AF_INET, &address, sizeof address, false))
+            return port;
+    }
+    fprintf(stderr, "no port from %d to %d is free\n", PORTS_FIRST, PORTS_FIRST + PORTS - 1);
+    abort();
 }
 
 bool knows_localhost(void)

@@ -40,7 +40,10 @@ void server_stop(struct server *server);
 /* Sends a line of words on a connection of its own, and returns the raw answer (static memory). */
 const char *server_say(const struct server *server, const char *words);
 
-/* A free port of the loopback. */
+/*
+ * A free port for a server, for as long as this process runs: the tests that run beside it, in Python as well, claim
+ * theirs by the name of an abstract socket, and no outgoing connection gets one of these ports.
+ */
 int free_port(void);
 
 /* Whether this host knows the name localhost: one that is only a folder, for chroot, need not. */
