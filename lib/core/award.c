@@ -19,6 +19,7 @@ void takt_award_begin(const takt_ledger *ledger, int64_t now_us, const takt_clai
     award->blocked_until_us = takt_inner_from(ledger, 0);
     award->refused = award->leave_count = 0;
     award->in_line = 0;
+    award->tag = 0;
     award->least_urgent = -1;
     award->holding = award->lease_spent_us = award->fence = award->reuses = 0;
     award->wake_count = 0;

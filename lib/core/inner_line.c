@@ -49,7 +49,7 @@ bool takt_inner_stand(takt_ledger *ledger, int i, int64_t now_us, const takt_cla
     if (!has_turns(inner))
         return true;
     if (!takt_tenants_join(inner, now_us, claim, tenant,
-                           i > 0 ? claim->tenant_weight : claim->inner_weight)) {
+                           i > 0 ? claim->tenant_weight : claim->inner_weight, 0)) {
         leave(inner, claim->worker);
         inner->full = i == 0 && tenant;
         return inner->numbers->max_waiting == 0;

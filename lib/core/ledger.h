@@ -92,6 +92,9 @@ typedef struct takt_claim {
      * inner keys name.  NULL: no tenants. */
     const char *tenant;
     int32_t tenant_weight; /* 0: 1 */
+    /* the tag that the tenant had when it began to wait in the worker for a place in line; 0: it
+     * has not waited there, or the tag is not known */
+    int64_t waited_from;
     uint64_t process; /* the process's own number: whom to wake instead of `worker`; 0: `worker` */
     /* With `fair` on the innermost limit: for whom the waiters are in its line. NULL: it has one
      * tenant without a name. */
@@ -130,6 +133,7 @@ typedef struct takt_award {
     int leave_count;
     takt_leave leaves[TAKT_LEVELS_MAX];
     unsigned in_line; /* bit p: the worker stands in line with priority p */
+    int64_t tag;      /* of the claim's tenant, with its most urgent priority; 0: not known */
     /* permits that the ledger records for the worker, including these slots; if fewer than claimed
      * and given, the others are lost */
     int64_t holding;
@@ -230,7 +234,7 @@ typedef struct takt_tenant {
     char name[TAKT_TENANT_TEXT_MAX + 1]; /* as in the text */
     int8_t priority;
     int64_t weight;
-    int64_t tag;      /* what it was given, by its weight; the lowest of a priority is 0 */
+    int64_t tag;      /* what it was given, by its weight; only differences count */
     int64_t since_us; /* since when it has had waiters in line */
     /* of its places that are not aside, counted when they are needed */
     takt_amounts wanting;

@@ -91,7 +91,8 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         award->holding = ledger->inner_count > 0 ? takt_inner_permits_state(ledger, now_us, claim)
                                                  : takt_holders_state(ledger, now_us, claim);
         if (claim->tenant || ledger->tenant_count > 0)
-            stands = takt_tenants_join(ledger, now_us, claim, claim->tenant, claim->tenant_weight);
+            stands = takt_tenants_join(ledger, now_us, claim, claim->tenant, claim->tenant_weight,
+                                       claim->waited_from);
         if (!stands)
             stay_out(ledger, now_us, claim, award);
     }
@@ -101,8 +102,10 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         award->taken = takt_offers_accept(ledger, now_us, claim);
         given = takt_claim_serve(ledger, now_us, claim, award, &parked_us);
         moved = takt_overflow_apply(ledger, claim, award);
-        if (ledger->tenant_count > 0)
+        if (ledger->tenant_count > 0) {
             takt_tenants_settle(ledger);
+            award->tag = takt_tenants_tag(ledger, claim);
+        }
         takt_tenants_arrange(ledger, claim);
         if (ledger->inner_count > 0 && ledger->tenant_count > 0)
             takt_lend_note(ledger, now_us, claim->worker);

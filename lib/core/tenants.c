@@ -107,8 +107,8 @@ static void drop(takt_ledger *ledger, int index)
             (size_t)(ledger->tenant_count - index) * sizeof *ledger->tenants);
 }
 
-/* Makes space in a full table: of the tenants that do not wait and had more than their part,
- * forgets the one with the smallest excess.  False: all others wait. */
+/* Makes space in a full table: of the tenants that do not wait, forgets the one with the lowest
+ * tag. False: all others wait. */
 static bool forget_one(takt_ledger *ledger, const char *name)
 {
     int found = -1;
@@ -164,24 +164,65 @@ int64_t takt_tenants_lookahead(const takt_ledger *ledger, int64_t now_us)
     return takt_max(room.of[unit], through.of[unit]);
 }
 
-/* A tenant claims. One that has no waiters saves nothing: its tag is not lower than the lowest of
- * the others, which is 0. One that has some may be behind the next one by a few turns. Those that
- * are behind still more come along: their keys may hold them up together. */
-static void come(takt_ledger *ledger, int64_t now_us, int index, int64_t weight)
+/* The lowest tag of the tenants of a priority that wait, or that are passed over for a moment.  If
+ * there is none: the highest one of those whose places are aside; INT64_MAX: nobody is in line. */
+static int64_t level_of(const takt_ledger *ledger, int priority)
 {
-    takt_tenant *tenant = &ledger->tenants[index];
+    int64_t lowest = INT64_MAX, highest = -1;
+
+    for (int i = 0; i < ledger->tenant_count; i++) {
+        const takt_tenant *tenant = &ledger->tenants[i];
+        if (tenant->priority != priority)
+            continue;
+        if (tenant->places > 0 || tenant->away > 0)
+            lowest = takt_min(lowest, tenant->tag);
+        if (tenant->all > 0)
+            highest = takt_max(highest, tenant->tag);
+    }
+    return lowest == INT64_MAX && highest >= 0 ? highest : lowest;
+}
+
+/* By how much the tag of a tenant that has waited in its worker may be lower than that, if tenants
+ * of so many weights wait. */
+static int64_t behind_at_most(const takt_ledger *ledger, int64_t weights)
+{
+    const takt_numbers *numbers = ledger->numbers;
+    takt_amounts through = takt_numbers_throughput(numbers, &ledger->state, numbers->lookahead_us);
+    int64_t turn = through.of[takt_tenants_unit(ledger)] / takt_max(weights, 1) + 1;
+
+    return TAKT_TENANT_TURNS * turn * TAKT_TENANT_STEP;
+}
+
+/* A tenant comes into line.  A full table has forgotten others, so it does not count for how long
+ * this one has waited. */
+static void begin(takt_ledger *ledger, takt_tenant *tenant, int64_t waited_from)
+{
+    int64_t level = level_of(ledger, tenant->priority), from = level;
+    int64_t weights = takt_tenants_weights(ledger, tenant->priority, -1) + tenant->weight;
+
+    if (level == INT64_MAX)
+        return;
+    if (waited_from > 0 && waited_from < level && ledger->tenant_count < TAKT_TENANTS_MAX)
+        from = takt_max(waited_from, level - behind_at_most(ledger, weights));
+    tenant->tag = takt_max(tenant->tag, from);
+}
+
+/* A tenant claims that is in line.  It may be behind the next one by a few turns. Those that are
+ * behind still more come along: their keys may hold them up together. */
+static void catch_up(takt_ledger *ledger, int64_t now_us, int index)
+{
+    const takt_tenant *tenant = &ledger->tenants[index];
     int64_t weights = takt_tenants_weights(ledger, tenant->priority, index);
     int64_t next = INT64_MAX, from = tenant->tag, turn, more;
 
-    tenant->weight = weight;
-    if (weights == 0 || tenant->places == 0)
+    if (weights == 0)
         return;
     for (int i = 0; i < ledger->tenant_count; i++) {
         const takt_tenant *other = &ledger->tenants[i];
         if (other->priority == tenant->priority && other->places > 0 && other->tag > from)
             next = takt_min(next, other->tag);
     }
-    turn = takt_tenants_lookahead(ledger, now_us) / (weights + weight) + 1;
+    turn = takt_tenants_lookahead(ledger, now_us) / (weights + tenant->weight) + 1;
     more = next - TAKT_TENANT_TURNS * turn * TAKT_TENANT_STEP - from;
     for (int i = 0; next < INT64_MAX && more > 0 && i < ledger->tenant_count; i++) {
         takt_tenant *other = &ledger->tenants[i];
@@ -191,7 +232,7 @@ static void come(takt_ledger *ledger, int64_t now_us, int index, int64_t weight)
 }
 
 bool takt_tenants_join(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
-                       const char *tenant, int32_t tenant_weight)
+                       const char *tenant, int32_t tenant_weight, int64_t waited_from)
 {
     char name[TAKT_TENANT_TEXT_MAX + 1];
     int64_t weight = takt_min(takt_max(tenant_weight, 1), TAKT_TENANT_WEIGHT_MAX);
@@ -209,7 +250,11 @@ bool takt_tenants_join(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         index = admit(ledger, now_us, priority, name);
         if (index < 0)
             return false;
-        come(ledger, now_us, index, weight);
+        ledger->tenants[index].weight = weight;
+        if (ledger->tenants[index].places == 0)
+            begin(ledger, &ledger->tenants[index], waited_from);
+        else
+            catch_up(ledger, now_us, index);
     }
     return true;
 }
@@ -255,6 +300,23 @@ int64_t takt_tenant_step(const takt_tenant *tenant, int64_t tokens)
     return takt_min(tokens, TAKT_SETTLED_MAX) * TAKT_TENANT_STEP / tenant->weight;
 }
 
+/* A tenant has used less than it took.  One that does not wait saves nothing.  As no tag is below
+ * 0, those of the others may rise instead. */
+static void lower(takt_ledger *ledger, takt_tenant *tenant, int64_t step)
+{
+    int64_t tag = tenant->tag - step, least = -TAKT_EXACT_MAX / 2;
+
+    if (tenant->places == 0)
+        least = takt_min(tenant->tag, level_of(ledger, tenant->priority));
+    tenant->tag = takt_max(tag, least);
+    for (int i = 0; tag < 0 && least < 0 && i < ledger->tenant_count; i++) {
+        takt_tenant *other = &ledger->tenants[i];
+        if (other != tenant && other->priority == tenant->priority)
+            other->tag = takt_min(other->tag - tag, TAKT_EXACT_MAX / 2);
+    }
+    tenant->tag = takt_max(tenant->tag, 0);
+}
+
 void takt_tenants_correct(takt_ledger *ledger, int64_t now_us, const char *name, int priority,
                           int64_t weight, takt_amounts taken, takt_amounts used)
 {
@@ -266,6 +328,7 @@ void takt_tenants_correct(takt_ledger *ledger, int64_t now_us, const char *name,
     if (ledger->tenant_count == 0 || more == 0)
         return;
     takt_tenant_write(name, text);
+    takt_tenants_count(ledger);
     index = takt_tenants_find(ledger, priority, text);
     if (index == ledger->tenant_count) {
         if (more < 0 || index == TAKT_TENANTS_MAX || index == ledger->tenant_capacity)
@@ -274,47 +337,62 @@ void takt_tenants_correct(takt_ledger *ledger, int64_t now_us, const char *name,
         ledger->tenants[index].weight = takt_min(takt_max(weight, 1), TAKT_TENANT_WEIGHT_MAX);
     }
     tenant = &ledger->tenants[index];
-    takt_tenants_count(ledger);
-    if (more > 0)
+    if (more > 0) {
+        if (tenant->places == 0)
+            begin(ledger, tenant, 0);
         tenant->tag = takt_min(tenant->tag + takt_tenant_step(tenant, more), TAKT_EXACT_MAX / 2);
-    else
-        tenant->tag -= takt_tenant_step(tenant, -more);
-    if (tenant->places == 0)
-        tenant->tag = takt_max(tenant->tag, 0);
+    } else {
+        lower(ledger, tenant, takt_tenant_step(tenant, -more));
+    }
     takt_tenants_settle(ledger);
+}
+
+int64_t takt_tenants_tag(const takt_ledger *ledger, const takt_claim *claim)
+{
+    char name[TAKT_TENANT_TEXT_MAX + 1];
+    int index;
+
+    if (claim->want_count == 0)
+        return 0;
+    takt_tenant_write(claim->tenant ? claim->tenant : "", name);
+    index = takt_tenants_find(ledger, claim->wants[0].priority, name);
+    return index < ledger->tenant_count ? ledger->tenants[index].tag : 0;
 }
 
 /* ---- forgetting -------------------------------------------------------------------------------
  */
 
-/* The lowest tag of each priority becomes 0. A tenant whose places are all aside, or passed over,
- * saves nothing: the order of an inner line draws near to that of the outermost one.  One that is
- * passed over for an idle slot keeps its turn. */
-static void lower(takt_ledger *ledger)
+/* Whether a tenant that does not wait may be forgotten: with any claim that says that it has waited
+ * in its worker it would begin with its tag or a higher one. */
+static bool is_past(const takt_ledger *ledger, const takt_tenant *tenant, int64_t level)
 {
-    int64_t lowest[TAKT_PRIORITIES];
+    int64_t weights = takt_tenants_weights(ledger, tenant->priority, -1);
 
-    for (int priority = 0; priority < TAKT_PRIORITIES; priority++)
-        lowest[priority] = INT64_MAX;
-    for (int i = 0; i < ledger->tenant_count; i++) {
-        const takt_tenant *tenant = &ledger->tenants[i];
-        if (tenant->places > 0 || tenant->away > 0)
-            lowest[tenant->priority] = takt_min(lowest[tenant->priority], tenant->tag);
-    }
-    for (int i = 0; i < ledger->tenant_count; i++) {
-        takt_tenant *tenant = &ledger->tenants[i];
-        tenant->tag =
-            takt_min(takt_max(tenant->tag - lowest[tenant->priority], 0), TAKT_EXACT_MAX / 2);
-    }
+    return level == INT64_MAX || tenant->tag <= level - behind_at_most(ledger, weights);
 }
 
+/* A tenant whose places are all aside, or passed over, saves nothing: the order of an inner line
+ * draws near to that of the outermost one.  One that is passed over for an idle slot keeps its
+ * turn. */
 void takt_tenants_settle(takt_ledger *ledger)
 {
+    int64_t levels[TAKT_PRIORITIES];
+
     takt_tenants_count(ledger);
-    lower(ledger);
-    for (int i = ledger->tenant_count - 1; i >= 0; i--)
-        if (ledger->tenants[i].tag == 0 && ledger->tenants[i].all == 0)
+    for (int priority = 0; priority < TAKT_PRIORITIES; priority++)
+        levels[priority] = level_of(ledger, priority);
+    for (int i = ledger->tenant_count - 1; i >= 0; i--) {
+        takt_tenant *tenant = &ledger->tenants[i];
+        int64_t level = levels[tenant->priority];
+        if (tenant->all == 0 && is_past(ledger, tenant, level)) {
             drop(ledger, i);
+            continue;
+        }
+        if (tenant->all > 0)
+            tenant->tag = takt_max(tenant->tag, level);
+        if (level >= TAKT_TENANT_TAG_HIGH)
+            tenant->tag = takt_max(tenant->tag - level, 0);
+    }
 }
 
 void takt_tenants_tidy(takt_ledger *ledger, int64_t now_us)

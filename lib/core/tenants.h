@@ -8,8 +8,16 @@
  * lowest after its turn (start-time fair queueing, by turns).  The places of a tenant take turns as
  * workers do without tenants.
  *
- * Only differences of tags count, so the lowest tag of a priority is always 0.  A tenant that
- * comes, or comes back, begins with tag 0 at least: it saves nothing while it has no waiters.
+ * Only differences of tags count.  They begin at 0 when somebody waits, and grow while somebody
+ * waits.  A tenant that comes, or comes back, begins at the lowest tag of those that wait: it saves
+ * nothing while it has no waiters.
+ *
+ * A worker has some of its tenants in line at once, and the others wait in it for a place there
+ * (scheduler/order.h).  So an award tells the tag of the claim's tenant, and a worker brings those
+ * with the lowest tags into line.  The claim of a tenant that has waited in its worker states the
+ * tag from which it has waited.  If the others are ahead of that tag, it catches up with them by
+ * TAKT_TENANT_TURNS at most.  The ledger remembers tenants without places for as long: otherwise
+ * such a claim would not count what other workers were given for the same tenant.
  *
  * A ledger has tenants from the first claim that names one until nobody waits.  One without tenants
  * calls nothing of this file.
@@ -28,10 +36,15 @@
  * is that many. */
 #define TAKT_TENANT_TURNS 4
 
+/* If the lowest tag is that high, all of them are lowered.  So the text of a ledger has short ones,
+ * and nothing overflows. */
+#define TAKT_TENANT_TAG_HIGH (INT64_C(1) << 44)
+
 /* Call before a claim changes the line: each priority of its wants gets this tenant (NULL: that
- * without a name).  False: there are too many tenants, and the claim cannot stand in line. */
+ * without a name), which has waited in its worker from that tag on (0: it has not).  False: there
+ * are too many tenants, and the claim cannot stand in line. */
 bool takt_tenants_join(takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
-                       const char *tenant, int32_t tenant_weight);
+                       const char *tenant, int32_t tenant_weight, int64_t waited_from);
 
 /* Call after the claim's places are in line: these name their tenant. */
 void takt_tenants_assign(takt_ledger *ledger, const takt_claim *claim, const char *tenant);
@@ -47,9 +60,12 @@ void takt_tenants_charge(takt_ledger *ledger, int at, takt_amounts given);
 void takt_tenants_correct(takt_ledger *ledger, int64_t now_us, const char *name, int priority,
                           int64_t weight, takt_amounts taken, takt_amounts used);
 
-/* Drops tenants that neither wait nor were given more than others, and lowers the tags.  Call when
- * places have gone. */
+/* Drops tenants that do not wait, if the others have caught up with them.  Call when places have
+ * gone. */
 void takt_tenants_settle(takt_ledger *ledger);
+
+/* The tag of the claim's tenant, with the priority of its most urgent want; 0: it has none. */
+int64_t takt_tenants_tag(const takt_ledger *ledger, const takt_claim *claim);
 
 /* The changes that time brings, after those of the line: sets aside late heads of tenants. */
 void takt_tenants_tidy(takt_ledger *ledger, int64_t now_us);

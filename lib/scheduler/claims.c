@@ -338,6 +338,7 @@ static void state(takt_scheduler *scheduler, takt_queue *queue, takt_claim *clai
 {
     claim->tenant = takt_turns_tenant(queue);
     claim->tenant_weight = queue->turn ? queue->turn->weight : 1;
+    claim->waited_from = takt_order_waited_from(queue);
     claim->process = scheduler->worker;
     claim->worker = takt_tenant_worker(scheduler->worker, claim->tenant);
     claim->inner_tenant = NULL;

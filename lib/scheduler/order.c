@@ -4,6 +4,7 @@
 #include "scheduler/order.h"
 
 #include "base/integers.h"
+#include "core/tenants.h"
 #include "scheduler/queue_cover.h"
 #include "scheduler/registry.h"
 
@@ -74,36 +75,48 @@ static int wanted_priority(const takt_queue *queue)
                : priority;
 }
 
-/* The round of its subjects in which a queue has its next turn.  Of a subject with tenants one
- * queue has a turn in each round, so that many tenants of one subject do not delay the others. */
-static int64_t next_round(const takt_turn *turn, int priority)
+/* The tag with which a queue comes into turn that was not in turn: it saves nothing while it has no
+ * waiters. */
+static int64_t first_tag(const takt_turns *turns, int priority)
 {
-    const takt_turn *first = takt_turns_first(turn->of, priority);
-    const takt_link *others = turn->subject ? &turn->subject->in_turn[priority] : NULL;
-    int64_t now = first ? first->round : 0, last = turn->round;
+    const takt_turn *first = takt_turns_first(turns, priority);
 
-    if (others && !takt_list_empty(others) && turn->queue->nest->inside == TAKT_INSIDE_WITHIN)
-        last = takt_max(last, TAKT_HOLDER(others->previous, takt_turn, of_subject)->round);
-    return last >= now ? last + 1 : now;
+    return first ? first->tag : 0;
 }
 
-/* The queue comes into turn with that priority, behind the others; -1: it is in turn no longer. */
-static void move_to_end(takt_scheduler *scheduler, takt_turn *turn, int priority)
+/* Of a subject with tenants one queue after the other has a turn, so that many tenants of one
+ * subject do not delay the others. */
+static int64_t tag_in_subject(const takt_turn *turn, int priority)
+{
+    const takt_link *others = turn->subject ? &turn->subject->in_turn[priority] : NULL;
+
+    if (!others || takt_list_empty(others) || turn->queue->nest->inside != TAKT_INSIDE_WITHIN)
+        return turn->tag;
+    return takt_max(turn->tag,
+                    TAKT_HOLDER(others->previous, takt_turn, of_subject)->tag + TAKT_TENANT_STEP);
+}
+
+/* The queue comes into turn with that priority, behind the others of its tag; -1: it is in turn no
+ * longer.  `given`: what adds to its tag. */
+static void move_to_end(takt_scheduler *scheduler, takt_turn *turn, int priority, int64_t given)
 {
     const takt_turn *before = first_in_turn(turn->of);
     bool stays = turn->priority == priority;
 
     takt_turns_take_out(turn);
     turn->started = 0;
-    turn->round = stays ? turn->round : 0;
-    if (priority >= 0 && turn->of->has_subjects)
-        turn->round = next_round(turn, priority);
-    if (priority >= 0)
+    turn->told = stays ? turn->told : 0;
+    turn->has_waited = stays && turn->has_waited;
+    if (priority >= 0) {
+        turn->tag = stays ? turn->tag + given : first_tag(turn->of, priority);
+        turn->tag = tag_in_subject(turn, priority);
         takt_turns_enter(turn, priority);
+    }
     if (!scheduler->relayed) {
         fill(scheduler, turn->of);
         if (priority >= 0)
             push_aside(scheduler, turn);
+        turn->has_waited = turn->has_waited || (priority >= 0 && !turn->stands);
     } else if (priority >= 0) {
         turn->stands = true;
         turn->of->standing_count++;
@@ -119,7 +132,7 @@ void takt_order_review(takt_scheduler *scheduler, takt_queue *queue)
         return;
     priority = wanted_priority(queue);
     if (priority != queue->turn->priority)
-        move_to_end(scheduler, queue->turn, priority);
+        move_to_end(scheduler, queue->turn, priority, 0);
 }
 
 void takt_order_park(takt_queue *queue, int priority, int64_t until_us)
@@ -138,10 +151,33 @@ void takt_order_unpark(takt_scheduler *scheduler, takt_queue *queue)
     takt_registry_touch(scheduler, queue);
 }
 
+void takt_order_told(takt_queue *queue, int64_t tag)
+{
+    takt_turn *turn = queue->turn;
+    int64_t *shift;
+
+    if (!turn || turn->priority < 0 || tag == 0)
+        return;
+    shift = &turn->of->shift[turn->priority];
+    *shift += takt_max(turn->told - (tag + *shift), 0);
+    turn->told = tag + *shift;
+    takt_turns_set_tag(turn, turn->told);
+}
+
+int64_t takt_order_waited_from(const takt_queue *queue)
+{
+    const takt_turn *turn = queue->turn;
+
+    if (!turn || !turn->stands || queue->awarded.in_line != 0 ||
+        (turn->told == 0 && !turn->has_waited))
+        return 0;
+    return takt_max(turn->tag - turn->of->shift[turn->priority], 0);
+}
+
 void takt_order_served(takt_scheduler *scheduler, takt_queue *queue)
 {
     if (queue->turn && queue->turn->priority >= 0)
-        move_to_end(scheduler, queue->turn, queue->turn->priority);
+        move_to_end(scheduler, queue->turn, queue->turn->priority, 0);
 }
 
 void takt_order_claims(takt_scheduler *scheduler, const takt_queue *queue, int64_t now_us)
@@ -182,6 +218,8 @@ bool takt_order_any_waits(const takt_queue *queue)
 
 void takt_order_started(takt_scheduler *scheduler, takt_queue *queue)
 {
-    if (++queue->turn->started >= queue->turn->weight)
-        takt_order_served(scheduler, queue);
+    takt_turn *turn = queue->turn;
+
+    if (++turn->started >= turn->weight && turn->priority >= 0)
+        move_to_end(scheduler, turn, turn->priority, TAKT_TENANT_STEP);
 }

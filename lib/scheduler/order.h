@@ -1,11 +1,16 @@
 /*
  * order.h: whose turn it is among the queues of tenants.
  *
- * Queues whose waiters need slots take turns, by the priority of their most urgent waiter, then in
- * order.  The first TAKT_TURNS_IN_LINE of them may stand in the ledger's line; the others wait here
- * until one of those was served or has left.  So a claim of a worker with 10,000 tenants costs what
- * one with 32 costs.  Which of those in line is served the ledger decides.  While the store is lost
- * all tenants share one pace (loss.h), and the first in turn has its next slot.
+ * Queues whose waiters need slots take turns, by the priority of their most urgent waiter, then by
+ * their tags (core/tenants.h), then in order.  The first TAKT_TURNS_IN_LINE of them may stand in
+ * the ledger's line; the others wait here until one of those was served or has left.  So a claim of
+ * a worker with 10,000 tenants costs what one with 32 costs.  Which of those in line is served the
+ * ledger decides.  While the store is lost all tenants share one pace (loss.h), and the first in
+ * turn has its next slot.
+ *
+ * An award tells the tag of its queue.  A queue whose tenant was also served by other workers has a
+ * tag here that is too low until its next claim.  The tags of a ledger may begin anew, for example
+ * when it was lost.  So a tag that is lower than the one before moves all later ones up.
  *
  * A queue of nested work whose inner limits let nothing start soon is parked: it leaves its place
  * to others, and comes into turn again at the end when its time has come.
@@ -23,7 +28,14 @@ void takt_order_review(takt_scheduler *scheduler, takt_queue *queue);
 void takt_order_park(takt_queue *queue, int priority, int64_t until_us);
 void takt_order_unpark(takt_scheduler *scheduler, takt_queue *queue);
 
-/* The queue was served: its next turn comes after those of its priority. */
+/* An award tells the tag of the queue (0: it tells none). */
+void takt_order_told(takt_queue *queue, int64_t tag);
+
+/* The tag from which the queue has waited for a place in line, as the ledger counts; 0: it has one,
+ * or the tag is not known. */
+int64_t takt_order_waited_from(const takt_queue *queue);
+
+/* The queue was served: its next turn comes after those of its tag. */
 void takt_order_served(takt_scheduler *scheduler, takt_queue *queue);
 
 /* Whether other queues of the same urgency wait in this process for a place in line. */

@@ -162,12 +162,14 @@ typedef struct takt_turn {
     takt_link all;                /* in the list of the tenants' queues */
     takt_link link;               /* in the list of those that stand in line */
     takt_node node;               /* in the heap of the others in turn */
-    int64_t round;                /* of the subjects: order.c */
-    int64_t number;               /* a later turn has a higher one */
+    int64_t tag;                  /* what its tenant was given: order.h */
+    int64_t told;                 /* the tag by the last award that told one; 0: none did */
+    int64_t number;               /* of equal tags a later turn has a higher one */
     struct takt_subject *subject; /* NULL: it has had no tenants so far */
     takt_link of_subject;         /* in its list of those in turn */
     int8_t priority; /* of its most urgent waiter that needs a slot; -1: it is not in turn */
     bool stands;     /* its claims may state its waiters */
+    bool has_waited; /* since it came into turn it has waited for a place in line */
 } takt_turn;
 
 /* An inner limit and key of a nested queue. */

@@ -322,6 +322,5 @@ takt_queue *takt_registry_nested(takt_scheduler *scheduler, const takt_chain *ch
     queue->turn->tenant =
         tenant && !within ? queue->nest->tenant : (const char *)queue->nest->subject;
     queue->turn->weight = within ? 1 : weight;
-    queue->turn->of->has_subjects = queue->turn->of->has_subjects || within;
     return queue;
 }

@@ -127,6 +127,7 @@ static void take_slots(takt_scheduler *scheduler, takt_queue *queue, const takt_
     if (takt_slots_add(&queue->in_hand, award->runs, award->run_count, award->fence) < 0)
         scheduler->out_of_memory = true; /* the slots lapse */
     takt_slots_drop_before(&queue->in_hand, award->blocked_until_us);
+    takt_order_told(queue, award->tag);
     if (award->run_count > 0) {
         takt_order_served(scheduler, queue);
         queue->claims.in_vain = false;

@@ -15,7 +15,7 @@ static takt_turn *turn_of(const takt_link *link)
 
 static bool precedes(const takt_turn *a, const takt_turn *b)
 {
-    return a->round < b->round || (a->round == b->round && a->number < b->number);
+    return a->tag < b->tag || (a->tag == b->tag && a->number < b->number);
 }
 
 static bool goes_before(const takt_node *a, const takt_node *b)
@@ -43,6 +43,17 @@ void takt_turns_take_out(takt_turn *turn)
     turn->priority = -1;
 }
 
+void takt_turns_set_tag(takt_turn *turn, int64_t tag)
+{
+    bool in_order = takt_list_empty(&turn->link);
+
+    if (in_order)
+        takt_heap_remove(&turn->of->order[turn->priority], &turn->node);
+    turn->tag = tag;
+    if (in_order)
+        takt_heap_add(&turn->of->order[turn->priority], &turn->node);
+}
+
 void takt_turns_stand(takt_turn *turn)
 {
     takt_link *standing = &turn->of->standing[turn->priority], *next = standing;
@@ -50,7 +61,7 @@ void takt_turns_stand(takt_turn *turn)
     turn->stands = true;
     turn->of->standing_count++;
     takt_heap_remove(&turn->of->order[turn->priority], &turn->node);
-    while (next->previous != standing && precedes(turn, turn_of(next->previous)))
+    while (next->previous != standing && turn->number < turn_of(next->previous)->number)
         next = next->previous;
     takt_list_append(next, &turn->link);
 }
@@ -65,6 +76,7 @@ void takt_turns_step_back(takt_turn *turn)
         return; /* behind an agent */
     takt_list_remove(&turn->link);
     takt_heap_add(&turn->of->order[turn->priority], &turn->node);
+    turn->has_waited = true;
 }
 
 takt_turn *takt_turns_first_held_up(const takt_turns *turns, int priority)
@@ -79,9 +91,10 @@ takt_turn *takt_turns_first(const takt_turns *turns, int priority)
     const takt_link *standing = &turns->standing[priority];
     takt_turn *first = takt_turns_first_held_up(turns, priority);
 
-    if (takt_list_empty(standing) || (first && precedes(first, turn_of(standing->next))))
-        return first;
-    return turn_of(standing->next);
+    for (const takt_link *at = standing->next; at != standing; at = at->next)
+        if (!first || precedes(turn_of(at), first))
+            first = turn_of(at);
+    return first;
 }
 
 /* ---- who belongs to them --------------------------------------------------------------------- */

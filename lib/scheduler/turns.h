@@ -13,18 +13,19 @@
 typedef struct takt_turns {
     takt_entry entry; /* the limit's name, a NUL, the key */
     takt_link queues; /* takt_turn.all */
-    /* Those with waiters that need slots, in the order of their turns: the ones that stand in line,
-     * TAKT_TURNS_IN_LINE at most, and the others.  Behind an agent all are in `order`. */
+    /* Those with waiters that need slots: the ones that stand in line, TAKT_TURNS_IN_LINE at most,
+     * by when they came into turn; and the others, in the order of their turns.  Behind an agent
+     * all are in `order`. */
     takt_link standing[TAKT_PRIORITIES]; /* takt_turn.link */
     takt_heap order[TAKT_PRIORITIES];    /* takt_turn.node */
     int standing_count;
-    int64_t last_number;   /* that a turn has got */
-    int in_line;           /* queues of which the ledger has waiters */
-    int alone;             /* queues that are served without the store */
-    bool has_subjects;     /* of which several queues are there: they take turns in rounds */
-    int64_t claimed_at_us; /* when one of them has claimed last, by the local clock */
-    int claims;            /* how many have claimed then */
-    takt_pace pace;        /* of all of them: loss.c */
+    int64_t last_number;            /* that a turn has got */
+    int in_line;                    /* queues of which the ledger has waiters */
+    int alone;                      /* queues that are served without the store */
+    int64_t shift[TAKT_PRIORITIES]; /* what a tag is here, less what awards tell: order.h */
+    int64_t claimed_at_us;          /* when one of them has claimed last, by the local clock */
+    int claims;                     /* how many have claimed then */
+    takt_pace pace;                 /* of all of them: loss.c */
     char id[];
 } takt_turns;
 
@@ -33,7 +34,7 @@ typedef struct takt_subject {
     takt_entry entry;
     const void *key[2];                 /* the turns, and the inner ledger */
     int queues;                         /* that have had tenants of it */
-    takt_link in_turn[TAKT_PRIORITIES]; /* takt_turn.of_subject, in the order of their rounds */
+    takt_link in_turn[TAKT_PRIORITIES]; /* takt_turn.of_subject, in the order of their turns */
 } takt_subject;
 
 /* Whether the queue's waiters have to wait here for their turn in the line. */
@@ -70,11 +71,14 @@ void takt_turns_leave(takt_scheduler *scheduler, takt_queue *queue);
  * memory. */
 bool takt_turns_join_subject(takt_scheduler *scheduler, takt_queue *queue);
 
-/* A queue that is not in turn comes into turn with that priority, as the last one of its round. */
+/* A queue that is not in turn comes into turn with that priority, as the last one of its tag. */
 void takt_turns_enter(takt_turn *turn, int priority);
 
 /* It is in turn no longer. */
 void takt_turns_take_out(takt_turn *turn);
+
+/* The tag of a queue in turn is another one from now on. */
+void takt_turns_set_tag(takt_turn *turn, int64_t tag);
 
 /* The claims of a queue in turn state its waiters, or do so no longer. */
 void takt_turns_stand(takt_turn *turn);

@@ -3,6 +3,7 @@
  */
 #include "core/tenants.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "core/ledger_text.h"
@@ -175,12 +176,12 @@ Test(tenants, one_pays_for_what_its_work_has_used)
     } rows[] = {
         {"a", 5, 30, 30, 0, -1},  /* others go first until they were given as much */
         {"a", 5, -10, 20, 0, -1}, /* it gets back what it has not used */
-        {"b", 5, -10, 30, 0, -1}, /* only differences count: the first one is never below 0 */
-        {"b", 5, 100, 0, 70, -1},  {"c", 5, 7, 0, 70, 7}, /* it does not wait, and owes */
-        {"c", 5, -100, 0, 70, -1},                        /* but saves nothing */
-        {"c", 5, -1, 0, 70, -1},                          /* nor is it remembered for that */
-        {"a", 4, 50, 0, 70, -1},                          /* nobody waits with that priority */
-        {"a", 5, 0, 0, 70, -1},
+        {"b", 5, -10, 30, 0, -1}, /* only differences count: no tag is below 0 */
+        {"c", 5, -1, 30, 0, -1},  /* it does not wait: it saves nothing */
+        {"b", 5, 100, 30, 100, -1},  {"c", 5, 7, 30, 100, 37}, /* it owes, from the lowest tag on */
+        {"c", 5, -100, 30, 100, 30},                           /* but saves nothing */
+        {"a", 4, 50, 30, 100, 30},                             /* nobody waits with that priority */
+        {"a", 5, 0, 30, 100, 30},
     };
 
     say_of(0, 1, "a", 1, 5, 100);
@@ -194,8 +195,8 @@ Test(tenants, one_pays_for_what_its_work_has_used)
                      "row %zu", i);
         cr_expect_null(tenant_of("a", 4));
     }
-    correct("c", 5, 4, 8);
-    cr_expect_eq(tenant_of("c", 5)->tag, 2 * TAKT_TENANT_STEP, "by its weight");
+    correct("d", 5, 4, 8);
+    cr_expect_eq(tenant_of("d", 5)->tag, (30 + 2) * TAKT_TENANT_STEP, "by its weight");
     for (int i = 0; i < 9; i++)
         correct("a", 5, 1, TAKT_SETTLED_MAX);
     cr_expect_leq(tenant_of("a", 5)->tag, TAKT_EXACT_MAX / 2, "what a text can hold");
@@ -247,6 +248,76 @@ Test(tenants, one_pays_for_the_unit_that_is_scarce)
     cr_expect_eq(corrected((takt_amounts){{0, 0}}, (takt_amounts){{900, 2}}), 2, "permits");
 }
 
+/* That one waited in its worker from that tag on, in tokens, and stands in line now. */
+static int64_t tag_after_wait(int64_t waited_from)
+{
+    takt_claim claim = {.worker = takt_tenant_worker(4, "late"),
+                        .seq = ++b.seq,
+                        .waiting = 1,
+                        .tenant = "late",
+                        .tenant_weight = 1,
+                        .waited_from = waited_from * TAKT_TENANT_STEP,
+                        .want_count = 1,
+                        .wants = {{1, TAKT_NEVER, 1, 5, {{0}}}}};
+
+    takt_ledger_claim(&b.ledger, NOW, &claim, &b.award);
+    cr_assert_eq(b.award.in_line, 1U << 5);
+    cr_assert_eq(b.award.tag, tenant_of("late", 5)->tag);
+    return b.award.tag / TAKT_TENANT_STEP;
+}
+
+/* Of 25 tokens of a lookahead each of three tenants has a turn of eight or nine. */
+Test(tenants, one_that_has_waited_in_its_worker_is_behind_by_some_turns)
+{
+    static const struct {
+        int64_t waited_from, tag;
+    } rows[] = {{0, 1000}, {990, 990}, {1001, 1000}, {1, 964}, {INT64_C(1) << 30, 1000}};
+
+    say_of(0, 1, "a", 1, 5, 1000);
+    say_of(0, 2, "b", 1, 5, 1000);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        b.tenants[0].tag = 1000 * TAKT_TENANT_STEP;
+        b.tenants[1].tag = 2000 * TAKT_TENANT_STEP;
+        cr_expect_eq(tag_after_wait(rows[i].waited_from), rows[i].tag, "row %zu: %" PRId64, i,
+                     b.award.tag / TAKT_TENANT_STEP);
+        say_of(0, 4, "late", 1, 5, 0);
+        cr_assert_eq(b.ledger.tenant_count, 3);
+        b.tenants[2].tag = 0; /* it may be forgotten */
+        say_of(0, 1, "a", 1, 5, 1000);
+        cr_assert_null(tenant_of("late", 5));
+    }
+}
+
+/* As long as a claim may begin with a lower tag. */
+Test(tenants, one_that_has_gone_is_remembered_for_some_turns)
+{
+    say_of(0, 1, "a", 1, 5, 1000);
+    say_of(0, 2, "b", 1, 5, 1000);
+    b.tenants[0].tag = b.tenants[1].tag = 1000 * TAKT_TENANT_STEP;
+    cr_assert_eq(tag_after_wait(0), 1000);
+    say_of(0, 4, "late", 1, 5, 0);
+    b.tenants[0].tag = b.tenants[1].tag = 1030 * TAKT_TENANT_STEP;
+    cr_expect_eq(tag_after_wait(1010), 1010);
+    say_of(0, 4, "late", 1, 5, 0);
+    cr_expect_eq(tag_after_wait(1000), 1010, "it was given that much");
+}
+
+/* Those of each priority for themselves. */
+Test(tenants, high_tags_are_lowered)
+{
+    say_of(0, 1, "a", 1, 5, 1000);
+    say_of(0, 2, "b", 1, 5, 1000);
+    say_of(0, 4, "b", 1, 6, 1000);
+    b.tenants[0].tag = TAKT_TENANT_TAG_HIGH + 7;
+    b.tenants[1].tag = TAKT_TENANT_TAG_HIGH;
+    b.tenants[2].tag = TAKT_TENANT_TAG_HIGH - 1;
+    say_of(0, 3, "c", 1, 5, 1000);
+    cr_expect_eq(tenant_of("a", 5)->tag, 7);
+    cr_expect_eq(tenant_of("b", 5)->tag, 0);
+    cr_expect_eq(tenant_of("c", 5)->tag, 0);
+    cr_expect_eq(tenant_of("b", 6)->tag, TAKT_TENANT_TAG_HIGH - 1);
+}
+
 /* Two that lag behind a third keep their order: their key may hold up both. */
 Test(tenants, those_that_lag_keep_their_distance)
 {
@@ -257,8 +328,8 @@ Test(tenants, those_that_lag_keep_their_distance)
     b.tenants[1].tag = 3 * TAKT_TENANT_STEP;
     b.tenants[2].tag = 1000 * TAKT_TENANT_STEP;
     say_of(100, 2, "second", 1, 5, 1000);
-    cr_assert_gt(tenant_of("third", 5)->tag, 0);
-    cr_assert_lt(tenant_of("third", 5)->tag, 100 * TAKT_TENANT_STEP, "a few turns at most");
-    cr_assert_eq(tenant_of("first", 5)->tag, 0);
-    cr_assert_geq(tenant_of("second", 5)->tag, 3 * TAKT_TENANT_STEP);
+    cr_assert_eq(tenant_of("third", 5)->tag, 1000 * TAKT_TENANT_STEP);
+    cr_assert_gt(tenant_of("second", 5)->tag, 900 * TAKT_TENANT_STEP, "a few turns at most");
+    cr_assert_lt(tenant_of("second", 5)->tag, 1000 * TAKT_TENANT_STEP);
+    cr_assert_eq(tenant_of("first", 5)->tag, tenant_of("second", 5)->tag - 3 * TAKT_TENANT_STEP);
 }

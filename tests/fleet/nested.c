@@ -291,6 +291,19 @@ static void spread_unevenly(int64_t delay_us, uint64_t seed)
     close_accounts();
 }
 
+/* One worker has all of them, and half are on other workers as well. */
+static void half_on_others(int64_t delay_us, uint64_t seed)
+{
+    open_accounts(8, 100, 100, 5, delay_us, seed);
+    for (int i = 0; i < 100; i++) {
+        come(0, i, 4, true);
+        if (i >= 50)
+            come(1 + i % 7, i, 4, true);
+    }
+    check_parts(100, 20, 999, 2);
+    close_accounts();
+}
+
 static void one_with_many(int64_t delay_us, uint64_t seed)
 {
     open_accounts(8, 100, 100, 5, delay_us, seed);
@@ -688,7 +701,7 @@ static const family_figure figures[] = {
     hundred_accounts, shared_accounts,    spread_unevenly, paced_inside, domain_beside_many,
     domains_of_all,   block_outside,      block_inside,    crashes,      deadlines,
     some_keys,        workers_of_one_key, keys_on_all,     two_keys,     fresh_keys,
-    too_many_keys,    one_with_many,      many_keys,
+    too_many_keys,    one_with_many,      half_on_others,  many_keys,
 };
 
 #define FIGURES (sizeof figures / sizeof *figures)

@@ -3,10 +3,13 @@
  * while the store is lost.
  */
 #include "core/tenant_name.h"
+#include "core/tenants.h"
 #include "scheduler/loss.h"
 #include "scheduler/order.h"
 #include "scheduler/queues.h"
 #include "scheduler/renew.h"
+
+#define SOON_US (TAKT_LOOKAHEAD_US / TAKT_LOOKAHEAD_FRACTION) /* served, it claims again then */
 
 static takt_limit limit;
 
@@ -190,17 +193,113 @@ Test(order, a_tenant_alone_keeps_its_place)
  * slots run out. */
 Test(order, new_waiters_come_soon_into_line)
 {
-    int64_t soon_us = TAKT_LOOKAHEAD_US / TAKT_LOOKAHEAD_FRACTION;
-
     add("a", 1, 1, 5);
     run(0);
     answer_to(0, 1, false);
     wait_as(0, 1, 5);
-    run(soon_us / 2);
+    run(SOON_US / 2);
     cr_expect_eq(claims, 0, "together with those that come meanwhile");
-    run(soon_us + MS);
+    run(SOON_US + MS);
     cr_expect_eq(claims, 1);
     answer_all();
+}
+
+/* The same with the tag of the tenant, in tokens. */
+static void answer_with_tag(int tenant, int64_t slots, int64_t tag)
+{
+    takt_award award = award_of(0, SECOND, MS, slots, 1);
+
+    award.in_line = slots == 0 ? 1U << 5 : 0;
+    award.claim_again_at_us = NOW + SECOND;
+    award.workers = 1;
+    award.least_urgent = 5;
+    award.tag = tag * TAKT_TENANT_STEP;
+    takt_scheduler_award(&s, queues[tenant], &award, NOW, NOW);
+}
+
+/* The claim of that queue in this pass. */
+static const takt_claim *claim_of(int tenant)
+{
+    int i = 0;
+
+    while (i < claims && claimed[i] != tenant)
+        i++;
+    cr_assert_lt(i, claims, "queue %d does not claim", tenant);
+    return &said[i];
+}
+
+/* It claims, and is served. */
+static void serve(int tenant, int64_t tag)
+{
+    takt_claims_nudge(&s, queues[tenant]);
+    run(0);
+    for (int i = 0; i < claims; i++)
+        if (claimed[i] != tenant)
+            answer_with_tag(claimed[i], 0, 0);
+    (void)claim_of(tenant);
+    answer_with_tag(tenant, 1, tag);
+}
+
+/* All 32 in line but the two that are served have more than these. */
+Test(order, the_lowest_tags_come_into_line)
+{
+    add_many(TAKT_TURNS_IN_LINE + 2);
+    run(0);
+    for (int i = 0; i < TAKT_TURNS_IN_LINE; i++) {
+        cr_expect_eq(claim_of(i)->waited_from, 0);
+        answer_with_tag(i, 0, 1000 + i);
+    }
+    serve(5, 1100);
+    cr_expect(queues[32]->turn->stands, "its tag is not known");
+    serve(6, 1050);
+    cr_expect(queues[33]->turn->stands);
+    serve(7, 1200);
+    cr_expect(queues[6]->turn->stands, "1050 is less than 1100");
+    run(SOON_US + MS);
+    cr_expect_eq(claim_of(6)->waited_from, 1050 * TAKT_TENANT_STEP);
+    answer_with_tag(6, 0, 1300);
+    cr_expect(queues[6]->turn->stands, "a claim more would cost more than it brings");
+    serve(8, 1400);
+    cr_expect(queues[5]->turn->stands);
+}
+
+/* A queue whose waiters leave has saved nothing when others come. */
+Test(order, a_queue_that_comes_begins_at_the_lowest_tag)
+{
+    add_many(TAKT_TURNS_IN_LINE);
+    run(0);
+    for (int i = 0; i < TAKT_TURNS_IN_LINE; i++)
+        answer_with_tag(i, 0, 1000 + i);
+    add("late", 1, 1, 5);
+    run(0);
+    cr_expect_eq(queues[32]->turn->tag, 1000 * TAKT_TENANT_STEP);
+    for (int i = 0; i < EACH; i++)
+        takt_waiter_leave(&s, &permits[9][i], 0);
+    run(0);
+    cr_expect_eq(claim_of(32)->waited_from, 1000 * TAKT_TENANT_STEP, "it has waited for a place");
+    answer_with_tag(32, 0, 1020);
+    answer_to(9, 0, false);
+    serve(3, 1100);
+    wait_as(9, 0, 5);
+    run(0);
+    cr_expect(queues[3]->turn->stands || queues[9]->turn->stands);
+    cr_expect_eq(queues[9]->turn->tag, 1000 * TAKT_TENANT_STEP);
+}
+
+/* The ledger was lost, and its tags begin anew: those told before are not higher for that. */
+Test(order, tags_that_begin_anew_change_no_order)
+{
+    add_many(TAKT_TURNS_IN_LINE + 1);
+    run(0);
+    for (int i = 0; i < TAKT_TURNS_IN_LINE; i++)
+        answer_with_tag(i, 0, 1000 + i);
+    serve(0, 1001); /* the one without a tag comes */
+    serve(1, 2);
+    cr_expect(queues[0]->turn->stands, "1001 of before is less than 2");
+    serve(2, 3);
+    cr_expect(queues[1]->turn->stands);
+    run(SOON_US + MS);
+    cr_expect_eq(claim_of(1)->waited_from, 2 * TAKT_TENANT_STEP, "as the ledger counts now");
 }
 
 Test(order, whose_waiters_leave_makes_room)

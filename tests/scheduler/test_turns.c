@@ -82,16 +82,16 @@ Test(turns, who_steps_back_stands_no_more)
 }
 
 /* Whether they stand in line or not. */
-Test(turns, are_ordered_by_round_then_by_who_came_first)
+Test(turns, are_ordered_by_tag_then_by_who_came_first)
 {
     static const char *const tenants[] = {"a", "b", "c", "d"};
-    static const int64_t rounds[] = {2, 1, 2, 1};
+    static const int64_t tags[] = {2, 1, 2, 1};
     takt_turn *turns[4];
     const takt_turns *all;
 
     for (int i = 0; i < 4; i++) {
         turns[i] = queue_of(tenants[i], "k")->turn;
-        turns[i]->round = rounds[i];
+        turns[i]->tag = tags[i];
         takt_turns_enter(turns[i], 3);
     }
     all = turns[0]->of;

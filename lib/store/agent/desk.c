@@ -265,6 +265,7 @@ void takt_agent_desk_award(takt_agent_desk *desk, takt_store_call *call, int64_t
     award->workers = takt_max(desk->workers, waiting > 0);
     refuse(desk, award);
     award->least_urgent = -1;
+    award->tag = 0;
     award->holding = 0;
     if (lease_us != TAKT_NEVER)
         award->holding = (desk->lost ? 0 : call->claim->holding) + given;

@@ -213,6 +213,7 @@ static void fill_award(takt_agent_store *store, takt_store_call *call, int64_t f
     award->now_us = call->standing.now_us;
     award->claim_again_at_us = TAKT_NEVER;
     award->least_urgent = -1;
+    award->tag = 0;
     award->run_count = 0;
     award->holding = call->claim->holding;
     if (leased_us > 0 && lease_us != TAKT_NEVER)

@@ -178,6 +178,7 @@ static void read_award(struct cursor *cursor, takt_store_call *call, int64_t fla
 {
     takt_award *award = call->award;
     int64_t left = waiters(call->claim);
+    int runs;
 
     award->stale = flags & TAKT_FLAG_STALE;
     award->news = flags & TAKT_FLAG_NEWS;
@@ -198,13 +199,15 @@ static void read_award(struct cursor *cursor, takt_store_call *call, int64_t fla
     award->least_urgent = (int)read_int(cursor, -1, TAKT_PRIORITY_MAX);
     read_newer(cursor, call, flags & TAKT_FLAG_OUTDATED);
     read_holding(cursor, award, flags & TAKT_FLAG_PERMITS);
-    award->run_count = cursor->left / TAKT_AWARD_RUN;
-    if (cursor->bad || cursor->left % TAKT_AWARD_RUN != 0 || award->run_count > TAKT_RUNS_MAX) {
+    runs = cursor->left - (flags & TAKT_FLAG_TAG ? TAKT_AWARD_TAG : 0);
+    award->run_count = runs / TAKT_AWARD_RUN;
+    if (cursor->bad || runs % TAKT_AWARD_RUN != 0 || award->run_count > TAKT_RUNS_MAX) {
         cursor->bad = true;
         return;
     }
     for (int i = 0; i < award->run_count && !cursor->bad; i++)
         read_run(cursor, &award->runs[i], &left);
+    award->tag = flags & TAKT_FLAG_TAG ? read_int(cursor, 1, TAKT_EXACT_MAX / 2) : 0;
     if (award->refused > left)
         cursor->bad = true;
     call->status = 0;
@@ -226,6 +229,7 @@ static bool give_one(takt_store_call *call, int64_t now_us, int64_t next_slot_us
     award->blocked_until_us = award->waiting = award->workers = award->refused = 0;
     award->leave_count = 0;
     award->in_line = 0;
+    award->tag = 0;
     award->least_urgent = -1;
     award->holding = award->lease_spent_us = award->fence = award->reuses = 0;
     award->wake_count = 0;
@@ -380,7 +384,7 @@ static int64_t flags_of(const takt_store_call *call)
     if (call->op == TAKT_OP_CLAIM)
         return TAKT_FLAG_DAMAGED | TAKT_FLAG_STALE | TAKT_FLAG_OUTDATED | TAKT_FLAG_TAKEN |
                TAKT_FLAG_NEWS | TAKT_FLAG_PERMITS | TAKT_FLAG_PARKED | TAKT_FLAG_CROWDED |
-               TAKT_FLAG_UNLISTED | TAKT_FLAG_PROMPT;
+               TAKT_FLAG_UNLISTED | TAKT_FLAG_PROMPT | TAKT_FLAG_TAG;
     if (call->op == TAKT_OP_TRY)
         return TAKT_FLAG_DAMAGED | TAKT_FLAG_STALE | TAKT_FLAG_TAKEN | TAKT_FLAG_WATCHED |
                TAKT_FLAG_RULES;

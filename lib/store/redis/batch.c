@@ -15,7 +15,8 @@
 #define ARGUMENTS_MAX (TAKT_BATCH_MAX * ARGUMENTS)
 #define TRIES_MAX     3 /* to load the script */
 #define WORDS_MAX     (HEAD + KEYS_MAX + 1 + ARGUMENTS_MAX)
-#define REPLY_MAX     (1 + TAKT_AWARD_HEAD + TAKT_PERMITS_VALUES + TAKT_AWARD_RUN * TAKT_RUNS_MAX)
+#define REPLY_MAX                                                                                  \
+    (1 + TAKT_AWARD_HEAD + TAKT_PERMITS_VALUES + TAKT_AWARD_RUN * TAKT_RUNS_MAX + TAKT_AWARD_TAG)
 
 _Static_assert(1 + TAKT_CLAIMS_VALUES_MAX + REPLY_MAX <= TAKT_RESP_NODES_MAX, "replies fit");
 

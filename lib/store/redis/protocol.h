@@ -21,6 +21,7 @@
 #define TAKT_FLAG_CROWDED  4096  /* of a claim: takt_award.crowded */
 #define TAKT_FLAG_UNLISTED 8192  /* of a claim: takt_award.unlisted */
 #define TAKT_FLAG_PROMPT   16384 /* of a claim: takt_award.prompt */
+#define TAKT_FLAG_TAG      32768 /* of a claim: the reply has takt_award.tag */
 
 /* The keys of a ledger that a call names: a sum of these. */
 #define TAKT_KEYS_TEXT 1
@@ -32,6 +33,7 @@
 #define TAKT_AWARD_SHORT     3  /* of a claim that gets one slot */
 #define TAKT_AWARD_HEAD      11 /* of any other claim, ... */
 #define TAKT_AWARD_RUN       7  /* ... and of each run of slots */
+#define TAKT_AWARD_TAG       1  /* the last value, with that flag */
 #define TAKT_STANDING_VALUES 11
 #define TAKT_WATCHED_VALUES  2 /* additional values with that flag */
 #define TAKT_RULE_VALUES     4 /* with that flag, of each rule; their number comes first */
@@ -40,6 +42,6 @@
 
 /* A reply to several claims with more values than that ends: the longest reply to a further one
  * might exceed TAKT_RESP_NODES_MAX. */
-#define TAKT_CLAIMS_VALUES_MAX 560
+#define TAKT_CLAIMS_VALUES_MAX 559
 
 #endif

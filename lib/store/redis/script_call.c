@@ -167,7 +167,7 @@ static int64_t instant(int64_t us)
     return us > TAKT_EXACT_MAX ? -1 : us < 0 ? 0 : us;
 }
 
-/* Its weight, the worker to wake, and its name. */
+/* Its weight, since when it has waited in its worker, the worker to wake, and its name. */
 static void add_tenant(takt_writer *writer, const takt_claim *claim)
 {
     char name[TAKT_TENANT_TEXT_MAX + 1];
@@ -175,6 +175,10 @@ static void add_tenant(takt_writer *writer, const takt_claim *claim)
     takt_tenant_write(claim->tenant, name);
     takt_write_char(writer, '@');
     takt_write_int(writer, claim->tenant_weight);
+    if (claim->waited_from > 0) {
+        takt_write_char(writer, '+');
+        takt_write_int(writer, claim->waited_from);
+    }
     takt_write_char(writer, ',');
     takt_write_hex(writer, claim->process);
     takt_write_char(writer, ',');

@@ -395,7 +395,8 @@ static void print_call(const agree_step *step)
         printf(" worker %" PRIx64 " seq %" PRId64 " waiting %" PRId64 " holding %" PRId64,
                step->claim.worker, step->claim.seq, step->claim.waiting, step->claim.holding);
         if (step->claim.tenant)
-            printf(" tenant '%s' of %d", step->claim.tenant, step->claim.tenant_weight);
+            printf(" tenant '%s' of %d from %" PRId64, step->claim.tenant,
+                   step->claim.tenant_weight, step->claim.waited_from);
         printf(" weight %" PRId64 " newcomers %" PRId64 " offer %" PRId64 ",%d,%d",
                step->claim.weight, step->claim.newcomers, step->claim.offer.slot_us,
                step->claim.offer.cost, step->claim.offer.priority);
@@ -461,6 +462,7 @@ static int award_fields(const takt_award *award, int64_t *fields)
         fields[n++] = award->leaves[i].count;
     }
     fields[n++] = award->in_line;
+    fields[n++] = award->tag;
     fields[n++] = award->least_urgent;
     for (int i = 0; i < award->run_count; i++) {
         const takt_run *run = &award->runs[i];

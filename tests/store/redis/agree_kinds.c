@@ -802,6 +802,9 @@ static void count_inner(const agree_outcome *ran)
     count("slots of the same tenants in the innermost line", gives && step->claim.inner_tenant &&
                                                                  !step->claim.within_turns &&
                                                                  parts(ran->inner[0], ";p") > 1);
+    count("tenants that have waited in their workers", step->claim.waited_from > 0 &&
+                                                           award->run_count == 0 &&
+                                                           award->tag == step->claim.waited_from);
     count("slots of tenants within the turns of a subject", gives && step->claim.within_turns &&
                                                                 parts(ran->inner[0], ";p") > 1 &&
                                                                 parts(ran->before, ";w") > 1);

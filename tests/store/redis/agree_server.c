@@ -151,6 +151,9 @@ void agree_server_put(int ledger, const char *text, size_t size, int64_t expires
     redisAppendCommand(context, "CLIENT REPLY SKIP");
     redisAppendCommand(context, "SET %s %b PXAT %lld", agree_world_name(ledger), text, size,
                        (long long)expires_at_ms);
+    redisAppendCommand(context, "CLIENT REPLY SKIP"); /* pages of a log outlive it */
+    redisAppendCommand(context, "PEXPIREAT %s:log %lld", agree_world_name(ledger),
+                       (long long)expires_at_ms + 1000);
 }
 
 void agree_server_lose_line(int ledger)

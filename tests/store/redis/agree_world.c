@@ -593,6 +593,14 @@ static const char *name_tenant(int tenant)
     return name[tenant];
 }
 
+/* A tag of any size, or none.  What is drawn next does not depend on it. */
+static int64_t draw_tag(uint64_t random)
+{
+    int64_t bits = takt_random_below(&random, 50) - 12;
+
+    return bits < 18 ? 0 : takt_random_below(&random, INT64_C(1) << bits);
+}
+
 /* The worker's work is of one tenant, the same as that of others; now and then it is not told, as
  * by a worker whose policy has no tenants. */
 static void draw_tenant(agree_world *world, int worker, takt_claim *claim)
@@ -603,6 +611,7 @@ static void draw_tenant(agree_world *world, int worker, takt_claim *claim)
     claim->tenant = claim->inner_tenant = NULL;
     claim->process = 0;
     claim->tenant_weight = claim->inner_weight = 0;
+    claim->waited_from = 0;
     claim->within_turns = false;
     if (world->tenants == 0)
         return;
@@ -612,6 +621,7 @@ static void draw_tenant(agree_world *world, int worker, takt_claim *claim)
     claim->process = tenant > 0 || chance(world, 50) ? claim->worker : 0;
     claim->worker = takt_tenant_worker(claim->worker, claim->tenant);
     claim->tenant_weight = chance(world, 95) ? weights[tenant % 9] : weights[below(world, 9)];
+    claim->waited_from = draw_tag(world->random);
 }
 
 /* A random worker, and its permits. */

@@ -125,6 +125,29 @@ Test(award_reply, an_award)
     cr_expect_eq(read->runs[1].cost, 1);
 }
 
+/* The last value, with its flag. */
+Test(award_reply, the_tag_of_a_tenant)
+{
+    const char *fields[AWARD_SIZE + 1];
+    struct answer got;
+
+    memcpy(fields, award, sizeof award);
+    fields[0] = "32768";
+    fields[AWARD_SIZE] = "1048576";
+    answer(&got, TAKT_OP_CLAIM, fields, AWARD_SIZE + 1);
+    cr_assert(got.read);
+    cr_expect_eq(got.call.award.tag, 1048576);
+    cr_expect_eq(got.call.award.run_count, 2);
+    answer(&got, TAKT_OP_CLAIM, award, AWARD_SIZE);
+    cr_assert(got.read);
+    cr_expect_eq(got.call.award.tag, 0);
+    answer(&got, TAKT_OP_CLAIM, fields, AWARD_SIZE);
+    cr_expect(!got.read, "it is missing");
+    fields[AWARD_SIZE] = "0";
+    answer(&got, TAKT_OP_CLAIM, fields, AWARD_SIZE + 1);
+    cr_expect(!got.read);
+}
+
 /* As text, if some leave. */
 Test(award_reply, who_leaves)
 {

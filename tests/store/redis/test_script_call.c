@@ -105,6 +105,10 @@ Test(script_call, a_tenant_stands_behind_the_waiters)
     cr_expect_str_eq(join(&script_call),
                      NAMES "g1/10000*10 1000000 0 250000 0  beef 42 1@3,ab,a%20b%3Bc 1 -1 1 5",
                      "%s", join(&script_call));
+    claim.waited_from = 77;
+    cr_assert(takt_script_call_write(&script_call, "prod", &call));
+    cr_expect_not_null(strstr(join(&script_call), " 42 1@3+77,ab,a%20b%3Bc 1 "), "%s",
+                       join(&script_call));
 }
 
 /* Each has two keys behind those of the call's own ledger, and its limit as a further argument. */

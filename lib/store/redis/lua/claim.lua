@@ -710,6 +710,8 @@ claim = {
         end
         if line and line.settle then
             line.settle(claim.own)
+            claim.tag = claim.wants[1] and tenants.find(claim.wants[1].priority, tenants.name or '')
+            claim.tag = claim.tag and claim.tag.tag or 0
         end
         if claim.inner and claim.inner.name then
             tenants.arrange(claim.own)
@@ -821,7 +823,7 @@ return run(function()
     wakes.names = {}
     claim.reply, claim.own, claim.wants, claim.refused, claim.in_line, claim.slots = reply, {}, {}, 0, 0, 0
     claim.least_urgent, claim.again_at, claim.turn_at, claim.given, claim.news = -1, -1, 0, 0, false
-    claim.offer, claim.taken = nil, false
+    claim.offer, claim.taken, claim.tag = nil, false, 0
     claim.largest, claim.from = limit.capacity(), math.max(ledger.blocked, ledger.now)
     claim.room, claim.due, claim.take = limit.room, limit.due, take.take
     if claim.levels then
@@ -867,10 +869,14 @@ return run(function()
         + (claim.news and TAKT_FLAG_NEWS or 0) + (claim.taken and TAKT_FLAG_TAKEN or 0)
         + (claim.parked and TAKT_FLAG_PARKED or 0) + (claim.crowded and TAKT_FLAG_CROWDED or 0)
         + (claim.unlisted and TAKT_FLAG_UNLISTED or 0) + (claim.prompt and TAKT_FLAG_PROMPT or 0)
+        + (claim.tag > 0 and TAKT_FLAG_TAG or 0)
     reply[3], reply[4], reply[5] = claim.again_at, next_slot == NEVER and -1 or next_slot, blocked
     reply[6], reply[7] = line and line.all.waiting or 0, line and line.all.workers or 0
     reply[8] = claim.inner and claim.inner.leaves or claim.refused
     reply[9], reply[10] = claim.in_line, claim.least_urgent
+    if claim.tag > 0 then
+        reply[#reply + 1] = claim.tag
+    end
     keep(not stale and claim.own or nil)
     return reply
 end)

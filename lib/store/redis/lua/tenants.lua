@@ -14,6 +14,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         tail = stored and stored:sub(ends) or '',
         name = nil, -- the claim's, as in the text; nil: it names none
         weight = 1,
+        waited_from = 0, -- takt_claim.waited_from
         process = '0', -- the worker to wake
         worker = nil, -- the claimer
         list = {},
@@ -23,11 +24,11 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         counted = nil, -- a set: count() counts only these tenants again; nil: all
         is_inner = false, -- of the ledger of an inner limit
 
-        -- Reads what the claim says behind its waiters: @WEIGHT,CLIENT,NAME. Returns what stands before it.
+        -- Reads what the claim says behind its waiters: @WEIGHT[+WAITED_FROM],PROCESS,NAME. Returns what is before it.
         split = function(told)
-            local before, weight, process, name = told:match('^([^@]*)@(%d+),(%x+),(.*)$')
+            local before, weight, from, process, name = told:match('^([^@]*)@(%d+)%+?(%d*),(%x+),(.*)$')
             if before then
-                tenants.name, tenants.process = name, process
+                tenants.name, tenants.process, tenants.waited_from = name, process, tonumber(from) or 0
                 tenants.weight = math.min(math.max(tonumber(weight), 1), TAKT_TENANT_WEIGHT_MAX)
             end
             return before or told
@@ -317,11 +318,49 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             return weights
         end,
 
-        -- Those that are still further behind come along: come() of core/tenants.c.
-        come = function(one)
+        -- level_of() of core/tenants.c, of each priority; nil instead of INT64_MAX.
+        levels = function()
+            local lowest, highest = {}, {}
+            for _, one in ipairs(tenants.list) do
+                local priority, tag = one.priority, one.tag
+                if (one.places > 0 or one.away > 0) and tag < (lowest[priority] or NEVER) then
+                    lowest[priority] = tag
+                end
+                if one.all > 0 and tag > (highest[priority] or -1) then
+                    highest[priority] = tag
+                end
+            end
+            for priority, tag in pairs(highest) do
+                lowest[priority] = lowest[priority] or tag
+            end
+            return lowest
+        end,
+
+        -- behind_at_most() of core/tenants.c.
+        behind_at_most = function(weights)
+            local through, throughs = limit.throughput(limit.lookahead)
+            local unit = limit.units and tenants.priced_unit()
+            through = unit and throughs[unit] or through
+            return TAKT_TENANT_TURNS * (math.floor(through / math.max(weights, 1)) + 1) * TAKT_TENANT_STEP
+        end,
+
+        -- begin() of core/tenants.c.
+        begin = function(one, waited_from)
+            local level = tenants.levels()[one.priority]
+            if level then
+                local from = level
+                if waited_from > 0 and waited_from < level and #tenants.list < TAKT_TENANTS_MAX then
+                    local weights = tenants.rivals(one.priority) + one.weight
+                    from = math.max(waited_from, level - tenants.behind_at_most(weights))
+                end
+                one.tag = math.max(one.tag, from)
+            end
+        end,
+
+        -- catch_up() of core/tenants.c: those that are still further behind come along.
+        catch_up = function(one)
             local weights = tenants.rivals(one.priority, one)
-            one.weight = tenants.weight
-            if weights > 0 and one.places > 0 then
+            if weights > 0 then
                 local room, rooms = limit.room(math.max(ledger.now, ledger.blocked), ledger.now + limit.lookahead)
                 local through, throughs = limit.throughput(limit.lookahead)
                 local unit = limit.units and tenants.priced_unit()
@@ -375,7 +414,13 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                     elseif not one and #tenants.list == TAKT_TENANTS_MAX and not tenants.forget_one() then
                         return false
                     end
-                    tenants.come(one or tenants.add(priority, tenants.name or '', ledger.now))
+                    one = one or tenants.add(priority, tenants.name or '', ledger.now)
+                    one.weight = tenants.weight
+                    if one.places == 0 then
+                        tenants.begin(one, tenants.is_inner and 0 or tenants.waited_from)
+                    else
+                        tenants.catch_up(one)
+                    end
                 end
             end
             return true
@@ -468,8 +513,23 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             one.tag = math.min(one.tag + math.floor(price * TAKT_TENANT_STEP / one.weight), TAKT_EXACT_MAX / 2)
         end,
 
+        -- lower() of core/tenants.c.
+        lower = function(one, step)
+            local tag, least = one.tag - step, nil
+            if one.places == 0 then
+                least = math.min(one.tag, tenants.levels()[one.priority] or NEVER)
+            end
+            for _, other in ipairs(tag < 0 and not least and tenants.list or {}) do
+                if other ~= one and other.priority == one.priority then
+                    other.tag = math.min(other.tag - tag, TAKT_EXACT_MAX / 2)
+                end
+            end
+            one.tag = math.max(tag, least or 0, 0)
+        end,
+
         -- takt_tenants_correct.
         correct = function(priority, name, weight, more)
+            tenants.count()
             local one = tenants.find(priority, name)
             if not one and more > 0 and #tenants.list < TAKT_TENANTS_MAX then
                 one = tenants.add(priority, name, ledger.now)
@@ -479,29 +539,35 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 return
             end
             local step = math.floor(math.min(math.abs(more), TAKT_SETTLED_MAX) * TAKT_TENANT_STEP / one.weight)
-            tenants.count()
-            one.tag = more > 0 and math.min(one.tag + step, TAKT_EXACT_MAX / 2) or one.tag - step
-            one.tag = one.places == 0 and math.max(one.tag, 0) or one.tag
+            if more > 0 then
+                if one.places == 0 then
+                    tenants.begin(one, 0)
+                end
+                one.tag = math.min(one.tag + step, TAKT_EXACT_MAX / 2)
+            else
+                tenants.lower(one, step)
+            end
             tenants.settle()
         end,
 
+        -- takt_tenants_settle.
         settle = function(own)
-            local lowest, kept = {}, {}
+            local kept, count, past = {}, 0, {}
             tenants.count(own)
+            local levels = tenants.levels()
             for _, one in ipairs(tenants.list) do
-                local least, tag = lowest[one.priority], one.tag
-                if (not least or tag < least) and (one.places > 0 or one.away > 0) then
-                    lowest[one.priority] = tag
+                local level, priority = levels[one.priority], one.priority
+                if one.all > 0 then
+                    one.tag = one.tag > level and one.tag or level
+                elseif level then
+                    past[priority] = past[priority] or level - tenants.behind_at_most(tenants.rivals(priority))
                 end
-            end
-            local count = 0
-            for _, one in ipairs(tenants.list) do
-                local tag = one.tag - (lowest[one.priority] or NEVER)
-                tag = tag > 0 and tag or 0
-                one.tag = tag < TAKT_EXACT_MAX / 2 and tag or TAKT_EXACT_MAX / 2
-                if tag > 0 or one.all > 0 then
+                if one.all > 0 or level and one.tag > past[priority] then
                     count = count + 1
                     kept[count], one.index = one, count
+                    if level >= TAKT_TENANT_TAG_HIGH then
+                        one.tag = math.max(one.tag - level, 0)
+                    end
                 end
             end
             tenants.list = kept
