@@ -320,17 +320,20 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
 
         -- level_of() of core/tenants.c, of each priority; nil instead of INT64_MAX.
         levels = function()
-            local lowest, highest = {}, {}
+            local lowest, highest = {}, nil
             for _, one in ipairs(tenants.list) do
                 local priority, tag = one.priority, one.tag
-                if (one.places > 0 or one.away > 0) and tag < (lowest[priority] or NEVER) then
-                    lowest[priority] = tag
-                end
-                if one.all > 0 and tag > (highest[priority] or -1) then
-                    highest[priority] = tag
+                if one.places > 0 or one.away > 0 then
+                    local least = lowest[priority]
+                    if not least or tag < least then
+                        lowest[priority] = tag
+                    end
+                elseif one.all > 0 then
+                    highest = highest or {}
+                    highest[priority] = math.max(tag, highest[priority] or tag)
                 end
             end
-            for priority, tag in pairs(highest) do
+            for priority, tag in pairs(highest or lowest) do
                 lowest[priority] = lowest[priority] or tag
             end
             return lowest
@@ -552,7 +555,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
 
         -- takt_tenants_settle.
         settle = function(own)
-            local kept, count, past = {}, 0, {}
+            local kept, count, past = {}, 0, nil
             tenants.count(own)
             local levels = tenants.levels()
             for _, one in ipairs(tenants.list) do
@@ -560,6 +563,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 if one.all > 0 then
                     one.tag = one.tag > level and one.tag or level
                 elseif level then
+                    past = past or {}
                     past[priority] = past[priority] or level - tenants.behind_at_most(tenants.rivals(priority))
                 end
                 if one.all > 0 or level and one.tag > past[priority] then
