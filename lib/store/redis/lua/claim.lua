@@ -17,7 +17,7 @@
 --       the newer ledger's text or '' (with those of inner limits: inner.tell_newer), with permits: holding, fence,
 --       reuses; then for each run first us, parts,
 --       step us, parts, whole, count, cost (with further amounts: the text of the want)
--- needs: quick quick_line quick_permits levels inner_line overflow offers worth
+-- needs: quick quick_line quick_permits holders tenants_claim levels inner_line overflow offers worth
 
 local claim
 claim = {

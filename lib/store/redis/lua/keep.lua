@@ -1,5 +1,5 @@
 -- keep.lua: runs an operation, from reading the keys of a ledger to writing them (store/record.c).
--- needs: holders tenants
+-- needs: holders tenants_text tenants_line
 
 -- From here on the call may read and write the keys of the line.
 local function name_line()
