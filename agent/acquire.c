@@ -154,7 +154,7 @@ static const char *tag_of(const takt_agent_waiter *waiter)
 
 /* ---- waiters --------------------------------------------------------------------------------- */
 
-/* The waiter is in no list any more; its answer can be written. Returns the connection. */
+/* The waiter is in no list from now on; its answer can be written. Returns the connection. */
 static takt_agent_connection *take_out(takt_agent_waiter *waiter)
 {
     takt_agent_connection *connection = waiter->seat->of.connection;

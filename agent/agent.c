@@ -158,7 +158,7 @@ static void on_turn(uv_prepare_t *turn)
 
 static int open_tables(takt_agent *agent)
 {
-    takt_table *tables[] = {&agent->waiters.wishes, &agent->waiters.lines, &agent->waiters.places,
+    takt_table *tables[] = {&agent->waiters.wishes, &agent->waiters.lines, &agent->waiters.flows,
                             &agent->waiters.seats,  &agent->waiters.tags,  &agent->permits.tokens};
     int code = 0;
 
@@ -209,7 +209,7 @@ static void free_parts(takt_agent *agent)
     free(agent->connections.buffer);
     takt_table_close(&agent->waiters.wishes);
     takt_table_close(&agent->waiters.lines);
-    takt_table_close(&agent->waiters.places);
+    takt_table_close(&agent->waiters.flows);
     takt_table_close(&agent->waiters.seats);
     takt_table_close(&agent->waiters.tags);
     takt_table_close(&agent->permits.tokens);

@@ -205,7 +205,7 @@ typedef struct takt_agent_connections {
 
 /* Of acquire.c and lines.c. */
 typedef struct takt_agent_waiters {
-    takt_table wishes, lines, places, seats, tags;
+    takt_table wishes, lines, flows, seats, tags;
     size_t count;
 } takt_agent_waiters;
 

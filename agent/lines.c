@@ -40,7 +40,7 @@ static takt_agent_line *get_line(takt_agent *agent, const char *text, size_t siz
         found ? TAKT_HOLDER(found, takt_agent_line, entry) : calloc(1, sizeof(*line) + size);
 
     if (!found && line) {
-        takt_list_init(&line->places);
+        takt_list_init(&line->flows);
         memcpy(line->text, text, size);
         line->entry.key = line->text;
         line->entry.size = size;
@@ -167,37 +167,37 @@ void takt_agent_wish_put(takt_agent_wish *wish)
     free(wish);
 }
 
-/* ---- places and seats ------------------------------------------------------------------------ */
+/* ---- flows and seats ------------------------------------------------------------------------ */
 
-static takt_agent_place *get_place(takt_agent *agent, takt_agent_line *line,
-                                   takt_agent_connection *connection)
+static takt_agent_flow *get_flow(takt_agent *agent, takt_agent_line *line,
+                                 takt_agent_connection *connection)
 {
-    takt_agent_place of = {.of = {connection, line}}, *place;
-    takt_entry *found = takt_table_find(&agent->waiters.places, &of.of, sizeof(of.of));
+    takt_agent_flow of = {.of = {connection, line}}, *flow;
+    takt_entry *found = takt_table_find(&agent->waiters.flows, &of.of, sizeof(of.of));
 
-    place = found ? TAKT_HOLDER(found, takt_agent_place, entry) : calloc(1, sizeof(*place));
-    if (!place)
+    flow = found ? TAKT_HOLDER(found, takt_agent_flow, entry) : calloc(1, sizeof(*flow));
+    if (!flow)
         return NULL;
     if (!found) {
-        place->of = of.of;
-        takt_list_init(&place->in_line);
-        takt_list_init(&place->seats);
-        place->entry.key = &place->of;
-        place->entry.size = sizeof(place->of);
-        takt_table_add(&agent->waiters.places, &place->entry);
-        line->place_count++;
+        flow->of = of.of;
+        takt_list_init(&flow->in_line);
+        takt_list_init(&flow->seats);
+        flow->entry.key = &flow->of;
+        flow->entry.size = sizeof(flow->of);
+        takt_table_add(&agent->waiters.flows, &flow->entry);
+        line->flow_count++;
     }
-    place->references++;
-    return place;
+    flow->references++;
+    return flow;
 }
 
-static void put_place(takt_agent *agent, takt_agent_place *place)
+static void put_flow(takt_agent *agent, takt_agent_flow *flow)
 {
-    if (--place->references > 0)
+    if (--flow->references > 0)
         return;
-    takt_table_remove(&agent->waiters.places, &place->entry);
-    place->of.line->place_count--;
-    free(place);
+    takt_table_remove(&agent->waiters.flows, &flow->entry);
+    flow->of.line->flow_count--;
+    free(flow);
 }
 
 static takt_agent_seat *get_seat(takt_agent_wish *wish, takt_agent_connection *connection)
@@ -211,15 +211,15 @@ static takt_agent_seat *get_seat(takt_agent_wish *wish, takt_agent_connection *c
     seat = calloc(1, sizeof(*seat));
     if (!seat)
         return NULL;
-    seat->place = get_place(agent, wish->line, connection);
-    if (!seat->place) {
+    seat->flow = get_flow(agent, wish->line, connection);
+    if (!seat->flow) {
         free(seat);
         return NULL;
     }
     seat->of = of.of;
     seat->process = takt_process_enter(takt_agent_client_of(agent, wish->request.limit), connection,
                                        &wish->request);
-    takt_list_init(&seat->in_place);
+    takt_list_init(&seat->in_flow);
     takt_list_init(&seat->waiters);
     takt_list_init(&seat->asked);
     seat->entry.key = &seat->of;
@@ -233,25 +233,25 @@ static takt_agent_seat *get_seat(takt_agent_wish *wish, takt_agent_connection *c
  * in those of the line. */
 static void set_turns(takt_agent_seat *seat)
 {
-    takt_agent_place *place = seat->place;
-    takt_agent_line *line = place->of.line;
+    takt_agent_flow *flow = seat->flow;
+    takt_agent_line *line = flow->of.line;
     bool has_turns = seat->waiting > seat->asked_count;
 
     if (!has_turns) {
-        takt_list_remove(&seat->in_place);
-    } else if (takt_list_empty(&seat->in_place)) {
-        takt_list_append(&place->seats, &seat->in_place);
-        if (takt_list_empty(&line->places))
+        takt_list_remove(&seat->in_flow);
+    } else if (takt_list_empty(&seat->in_flow)) {
+        takt_list_append(&flow->seats, &seat->in_flow);
+        if (takt_list_empty(&line->flows))
             line->quantum = 0;
         if (seat->of.wish->cost > line->quantum)
             line->quantum = seat->of.wish->cost;
     }
-    if (takt_list_empty(&place->seats)) {
-        takt_list_remove(&place->in_line);
-        place->deficit = 0;
-        place->in_turn = false;
-    } else if (takt_list_empty(&place->in_line)) {
-        takt_list_append(&line->places, &place->in_line);
+    if (takt_list_empty(&flow->seats)) {
+        takt_list_remove(&flow->in_line);
+        flow->deficit = 0;
+        flow->in_turn = false;
+    } else if (takt_list_empty(&flow->in_line)) {
+        takt_list_append(&line->flows, &flow->in_line);
     }
 }
 
@@ -260,7 +260,7 @@ static void free_seat(takt_agent *agent, takt_agent_seat *seat)
     takt_list_remove(&seat->in_wish);
     takt_table_remove(&agent->waiters.seats, &seat->entry);
     takt_process_leave(seat->process);
-    put_place(agent, seat->place);
+    put_flow(agent, seat->flow);
     free(seat);
 }
 
@@ -365,8 +365,8 @@ static void exchange(takt_agent_seat *gave, takt_agent_seat *got)
         got->asked_count--;
         gave->asked_count++;
     } else {
-        gave->place->deficit += cost;
-        got->place->deficit -= cost;
+        gave->flow->deficit += cost;
+        got->flow->deficit -= cost;
     }
     set_turns(gave);
     set_turns(got);
@@ -421,8 +421,8 @@ static void ask_one(takt_agent_seat *seat)
     wish->asked_count++;
     wish->line->asked_count++;
     wish->line->asked += wish->cost;
-    takt_list_remove(&seat->in_place); /* the other wishes of the connection come first */
-    takt_list_append(&seat->place->seats, &seat->in_place);
+    takt_list_remove(&seat->in_flow); /* the other wishes of the connection come first */
+    takt_list_append(&seat->flow->seats, &seat->in_flow);
     set_turns(seat);
 }
 
@@ -430,31 +430,31 @@ static void ask_one(takt_agent_seat *seat)
  * least one waiter of each, or it would not be given all of its shares. */
 static bool has_space(const takt_agent_line *line)
 {
-    return line->asked < line->bound || line->asked_count < line->place_count;
+    return line->asked < line->bound || line->asked_count < line->flow_count;
 }
 
-/* The next seat of a place. */
-static takt_agent_seat *next_seat(const takt_agent_place *place)
+/* The next seat of a flow. */
+static takt_agent_seat *next_seat(const takt_agent_flow *flow)
 {
-    return TAKT_HOLDER(place->seats.next, takt_agent_seat, in_place);
+    return TAKT_HOLDER(flow->seats.next, takt_agent_seat, in_flow);
 }
 
 /* It is the turn of a connection: it queues as many waiters as its credit allows. */
-static void take_turn(takt_agent_line *line, takt_agent_place *place)
+static void take_turn(takt_agent_line *line, takt_agent_flow *flow)
 {
-    if (!place->in_turn)
-        place->deficit += line->quantum;
-    place->in_turn = true;
-    while (!takt_list_empty(&place->seats) && place->deficit >= next_seat(place)->of.wish->cost &&
+    if (!flow->in_turn)
+        flow->deficit += line->quantum;
+    flow->in_turn = true;
+    while (!takt_list_empty(&flow->seats) && flow->deficit >= next_seat(flow)->of.wish->cost &&
            has_space(line)) {
-        place->deficit -= next_seat(place)->of.wish->cost;
-        ask_one(next_seat(place));
+        flow->deficit -= next_seat(flow)->of.wish->cost;
+        ask_one(next_seat(flow));
     }
-    if (takt_list_empty(&place->seats) || place->deficit >= next_seat(place)->of.wish->cost)
+    if (takt_list_empty(&flow->seats) || flow->deficit >= next_seat(flow)->of.wish->cost)
         return; /* it waits for nothing more, or for space */
-    takt_list_remove(&place->in_line);
-    takt_list_append(&line->places, &place->in_line);
-    place->in_turn = false;
+    takt_list_remove(&flow->in_line);
+    takt_list_append(&line->flows, &flow->in_line);
+    flow->in_turn = false;
 }
 
 void takt_agent_line_ask(takt_agent *agent, takt_agent_line *line)
@@ -463,13 +463,13 @@ void takt_agent_line_ask(takt_agent *agent, takt_agent_line *line)
         return; /* a waiter has left in its turn */
     line->asks = true;
     line->references++;
-    while (!takt_list_empty(&line->places) && has_space(line)) {
-        takt_agent_place *place = TAKT_HOLDER(line->places.next, takt_agent_place, in_line);
-        place->references++;
+    while (!takt_list_empty(&line->flows) && has_space(line)) {
+        takt_agent_flow *flow = TAKT_HOLDER(line->flows.next, takt_agent_flow, in_line);
+        flow->references++;
         if (line->policy_changes != agent->limits.changes)
-            set_bound(agent, line, &next_seat(place)->of.wish->request);
-        take_turn(line, place);
-        put_place(agent, place);
+            set_bound(agent, line, &next_seat(flow)->of.wish->request);
+        take_turn(line, flow);
+        put_flow(agent, flow);
     }
     line->asks = false;
     put_line(agent, line);

@@ -19,10 +19,10 @@
 /* The wishes of one limit, key, tenant and priority. */
 typedef struct takt_agent_line {
     takt_entry entry;
-    takt_link places; /* that have more waiters than permits in the client, the next one first */
-    int64_t asked;    /* cost of the permits that wait in the client */
-    int64_t bound;    /* of that; the client has a permit of each connection in any case */
-    size_t asked_count, place_count;
+    takt_link flows; /* that have more waiters than permits in the client, the next one first */
+    int64_t asked;   /* cost of the permits that wait in the client */
+    int64_t bound;   /* of that; the client has a permit of each connection in any case */
+    size_t asked_count, flow_count;
     int64_t quantum;         /* the largest cost of those that wait for a turn */
     unsigned policy_changes; /* of the policy that `bound` is of */
     bool asks;               /* takt_agent_line_ask is at work */
@@ -30,8 +30,8 @@ typedef struct takt_agent_line {
     char text[];
 } takt_agent_line;
 
-/* A connection in a line. */
-typedef struct takt_agent_place {
+/* A connection in a line: a flow of deficit round robin. */
+typedef struct takt_agent_flow {
     takt_entry entry;
     takt_link in_line;
     takt_link seats; /* that have more waiters than permits in the client, the next one first */
@@ -42,7 +42,7 @@ typedef struct takt_agent_place {
         takt_agent_connection *connection;
         takt_agent_line *line;
     } of;
-} takt_agent_place;
+} takt_agent_flow;
 
 struct takt_agent_wish {
     takt_entry entry;
@@ -62,8 +62,8 @@ struct takt_agent_wish {
 struct takt_agent_seat {
     takt_entry entry;
     takt_process *process; /* the connection, as the client knows it */
-    takt_agent_place *place;
-    takt_link in_wish, in_place;
+    takt_agent_flow *flow;
+    takt_link in_wish, in_flow;
     takt_link waiters;
     takt_link asked; /* permits that it has put into the client's queue */
     size_t waiting, asked_count;

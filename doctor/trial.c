@@ -46,7 +46,7 @@ struct trial {
     takt_store_call call;
     takt_claim claim;
     takt_award award;
-    takt_policy_exchange talk;
+    takt_policy_exchange exchange;
     enum step step;
     uint64_t began_ns;
     int64_t look_us; /* how long LOOK took */
@@ -74,7 +74,7 @@ static void on_done(takt_store_call *call);
 static void go_on(struct trial *trial)
 {
     if (ops[trial->step] == TAKT_OP_POLICY || ops[trial->step] == TAKT_OP_APPLY) {
-        takt_policy_call(&trial->call, ops[trial->step], &trial->talk);
+        takt_policy_call(&trial->call, ops[trial->step], &trial->exchange);
         trial->call.done = on_done;
         trial->call.data = trial;
     }
@@ -139,8 +139,8 @@ static void try_all(struct trial *trial, uv_loop_t *loop)
                                     .done = on_done,
                                     .data = trial};
     /* the version that APPLY claims to replace: no policy was stored at that time */
-    trial->talk.seen_version = trial->talk.seen_at_us = 1;
-    trial->talk.text = "";
+    trial->exchange.seen_version = trial->exchange.seen_at_us = 1;
+    trial->exchange.text = "";
     go_on(trial);
     uv_run(loop, UV_RUN_DEFAULT);
     if (trial->step == STEPS)
@@ -177,6 +177,6 @@ void takt_doctor_trial(takt_checkup *checkup)
         takt_checkup_fail(checkup, code, "use", "%s", error.text);
     uv_run(&loop, UV_RUN_DEFAULT); /* closes what a failed opening has left */
     uv_loop_close(&loop);
-    free(trial->talk.kept);
+    free(trial->exchange.kept);
     free(trial);
 }

@@ -54,7 +54,7 @@ struct takt_process_group {
 
 void takt_process_groups_open(takt_process_groups *groups, uv_loop_t *loop);
 
-/* No group may run any more. The memory is needed until the loop has closed both handles. */
+/* No group may run from now on. The memory is needed until the loop has closed both handles. */
 void takt_process_groups_close(takt_process_groups *groups);
 
 /* Starts `command`, which is searched in $PATH and ends with NULL, as the leader of a session and a

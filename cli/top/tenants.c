@@ -15,27 +15,27 @@
 #define WAITING 7
 
 /* A tenant in the order of the lines. */
-typedef struct place {
+typedef struct ranked {
     int tenant;
     int64_t since_us;
-} place;
+} ranked;
 
 static int by_wait(const void *left, const void *right)
 {
-    const place *a = left, *b = right;
+    const ranked *a = left, *b = right;
 
     if (a->since_us != b->since_us)
         return a->since_us < b->since_us ? -1 : 1;
     return a->tenant - b->tenant;
 }
 
-static place *order_of(const takt_standing *standing)
+static ranked *order_of(const takt_standing *standing)
 {
     size_t count = (size_t)standing->tenant_count;
-    place *order = calloc(count + 1, sizeof(*order));
+    ranked *order = calloc(count + 1, sizeof(*order));
 
     for (int i = 0; order && i < standing->tenant_count; i++)
-        order[i] = (place){i, standing->tenants[i].since_us};
+        order[i] = (ranked){i, standing->tenants[i].since_us};
     if (order)
         qsort(order, count, sizeof(*order), by_wait);
     return order;
@@ -68,7 +68,7 @@ void takt_cli_tenants_draw(takt_cli_page *page, const takt_cli_row *row, int lin
 {
     const takt_standing *standing = &row->standing;
     int left = page->lines_left - lines, count = row->seen ? standing->tenant_count : 0;
-    place *order = count > 0 ? order_of(standing) : NULL;
+    ranked *order = count > 0 ? order_of(standing) : NULL;
     int shown = count <= lines ? count : lines - 1;
 
     for (int i = 0; order && i < shown; i++)

@@ -63,7 +63,7 @@ struct takt_cli_rows {
     /* Listed rows go when a list no longer has them. Those at rest are looked at without a count,
      * since a ledger that is counted is never back in its unused state. */
     bool forgets;
-    bool closed; /* no callback any more */
+    bool closed; /* no callback from now on */
 
     /* read-only */
     takt_cli_row **all;

@@ -46,7 +46,7 @@ typedef void (*takt_relays_visit)(void *data, const char *limit, const char *key
 TAKT_EXPORT size_t takt_relays_waiting(const takt_relays *relays, takt_relays_visit visit,
                                        void *data);
 
-/* No program gets a slot or a permit any more: waiters fail as if the store was unreachable.  The
+/* No program gets a slot or a permit from now on: waiters fail as if the store was unreachable. The
  * programs may release the permits that they hold. */
 TAKT_EXPORT void takt_relays_drain(takt_relays *relays);
 
@@ -74,7 +74,7 @@ TAKT_EXPORT int takt_relay_is_busy(const takt_relay *relay);
 TAKT_EXPORT takt_process *takt_process_enter(takt_client *client, const void *process,
                                              const takt_request *request);
 
-/* The process does not wait for the request any more; before takt_close.  NULL is harmless. */
+/* The process no longer waits for the request; before takt_close.  NULL is harmless. */
 TAKT_EXPORT void takt_process_leave(takt_process *process);
 
 /* Call it when the connection has ended: cancels its waiters and releases its permits.  NULL is

@@ -137,7 +137,7 @@ struct takt_permit {
     uint8_t counted;   /* by the ledger, among the waiters */
     uint8_t levels;    /* how many enforcing limits gave its slot, the innermost first */
     uint8_t left;      /* with TAKT_E_FULL: in which way */
-    uint8_t shaded;    /* bits of its levels in shadow, the innermost first */
+    uint8_t shadowed;  /* bits of its levels in shadow, the innermost first */
     /* The queue of its limits in shadow, which its shadow waiter comes to when the work starts, and
      * what it takes there; NULL: none. */
     struct takt_queue *shadow_queue;

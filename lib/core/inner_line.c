@@ -35,7 +35,7 @@ static void leave(takt_ledger *inner, uint64_t worker)
     for (int at = inner->line_count - 1; at >= 0; at--)
         if (inner->line[at].worker == worker)
             takt_line_remove(inner, at);
-    takt_tenants_settle(inner);
+    takt_tenants_trim(inner);
 }
 
 bool takt_inner_stand(takt_ledger *ledger, int i, int64_t now_us, const takt_claim *claim,
@@ -61,7 +61,7 @@ bool takt_inner_stand(takt_ledger *ledger, int i, int64_t now_us, const takt_cla
         foremost = foremost && at < 0;
     }
     takt_tenants_assign(inner, claim, tenant);
-    takt_tenants_settle(inner);
+    takt_tenants_trim(inner);
     return true;
 }
 
@@ -189,7 +189,7 @@ void takt_inner_served(takt_ledger *ledger, const takt_place *place, const takt_
             takt_line_remove(inner, turn->at[i]);
         else if (given.of[TAKT_UNIT_TOKENS] > 0 && own->left == 0)
             takt_line_end_turn(inner, turn->at[i], 0, 0);
-        takt_tenants_settle(inner);
+        takt_tenants_trim(inner);
     }
 }
 

@@ -103,7 +103,7 @@ void takt_ledger_claim(takt_ledger *ledger, int64_t now_us, const takt_claim *cl
         given = takt_claim_serve(ledger, now_us, claim, award, &parked_us);
         moved = takt_overflow_apply(ledger, claim, award);
         if (ledger->tenant_count > 0) {
-            takt_tenants_settle(ledger);
+            takt_tenants_trim(ledger);
             award->tag = takt_tenants_tag(ledger, claim);
         }
         takt_tenants_arrange(ledger, claim);

@@ -111,7 +111,7 @@ static inline bool takt_numbers_count_more(const takt_numbers *numbers)
 /* Whether a request is possible at all: no rule gives less at one instant. */
 bool takt_numbers_can_give(const takt_numbers *numbers, takt_amounts taken);
 
-/* Slots given longer ago than that have no effect any more: the longest period, or the lease. */
+/* Slots given longer ago than that have no effect: the longest period, or the lease. */
 int64_t takt_numbers_span(const takt_numbers *numbers);
 
 /* Sets up a state before its first use; rest() or a text comes next.  It has no brake, and no book

@@ -263,7 +263,7 @@ bool takt_overflow_apply(takt_ledger *ledger, const takt_claim *claim, takt_awar
     moved = apply_all(ledger, true, claim, award);
     for (int i = 0; bounded && i < ledger->inner_count; i++)
         if (ledger->inner[i]->tenant_count > 0)
-            takt_tenants_settle(ledger->inner[i]);
+            takt_tenants_trim(ledger->inner[i]);
     return moved;
 }
 

@@ -123,5 +123,5 @@ void takt_pass_over_none(takt_ledger *outer)
     (void)clear_behind(outer);
     for (int i = 0; i < outer->inner_count; i++)
         if (clear_behind(outer->inner[i]))
-            takt_tenants_settle(outer->inner[i]);
+            takt_tenants_trim(outer->inner[i]);
 }

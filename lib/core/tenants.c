@@ -344,7 +344,7 @@ void takt_tenants_correct(takt_ledger *ledger, int64_t now_us, const char *name,
     } else {
         lower(ledger, tenant, takt_tenant_step(tenant, -more));
     }
-    takt_tenants_settle(ledger);
+    takt_tenants_trim(ledger);
 }
 
 int64_t takt_tenants_tag(const takt_ledger *ledger, const takt_claim *claim)
@@ -374,7 +374,7 @@ static bool is_past(const takt_ledger *ledger, const takt_tenant *tenant, int64_
 /* A tenant whose places are all aside, or passed over, saves nothing: the order of an inner line
  * draws near to that of the outermost one.  One that is passed over for an idle slot keeps its
  * turn. */
-void takt_tenants_settle(takt_ledger *ledger)
+void takt_tenants_trim(takt_ledger *ledger)
 {
     int64_t levels[TAKT_PRIORITIES];
 
@@ -412,7 +412,7 @@ void takt_tenants_tidy(takt_ledger *ledger, int64_t now_us)
         else
             tenant->places++;
     }
-    takt_tenants_settle(ledger);
+    takt_tenants_trim(ledger);
 }
 
 /* ---- for people -------------------------------------------------------------------------------

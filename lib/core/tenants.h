@@ -62,7 +62,7 @@ void takt_tenants_correct(takt_ledger *ledger, int64_t now_us, const char *name,
 
 /* Drops tenants that do not wait, if the others have caught up with them.  Call when places have
  * gone. */
-void takt_tenants_settle(takt_ledger *ledger);
+void takt_tenants_trim(takt_ledger *ledger);
 
 /* The tag of the claim's tenant, with the priority of its most urgent want; 0: it has none. */
 int64_t takt_tenants_tag(const takt_ledger *ledger, const takt_claim *claim);

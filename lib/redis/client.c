@@ -64,7 +64,7 @@ static void note_sent(takt_redis *redis, takt_redis_command *command)
         set_timer(redis, command->sent_ns + redis->timeout_ns);
 }
 
-/* Not greeting any more, which the connection times itself. */
+/* No longer greeting, which the connection times itself. */
 static bool is_greeted(const takt_redis *redis)
 {
     return !redis->closing && takt_redis_connection_ready(redis->connection);

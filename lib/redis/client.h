@@ -99,8 +99,8 @@ void takt_redis_reset(takt_redis *redis, int code, const char *text);
 /*
  * Handles an unexpected error reply: returns the code, and a message with the server and the first
  * word of the error only, since servers repeat arguments in errors. If no command can succeed on
- * this connection any more (the server has become a replica, the password is wrong), the connection
- * is closed as by takt_redis_reset.
+ * this connection from now on (the server has become a replica, the password is wrong), the
+ * connection is closed as by takt_redis_reset.
  */
 int takt_redis_refused(takt_redis *redis, const takt_reply *reply, takt_error *error);
 

@@ -114,7 +114,7 @@ void takt_redis_connection_leave(takt_redis_connection *connection, bool reset, 
     takt_redis_session_leave(connection->session, reset, code, text);
 }
 
-/* The session is with a server that is not that of the URL any more. */
+/* The session is with a server that is no longer that of the URL. */
 static bool is_elsewhere(const takt_redis_connection *connection)
 {
     char address[TAKT_REDIS_ADDRESS_SIZE];

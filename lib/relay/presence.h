@@ -14,7 +14,7 @@ typedef struct takt_presence takt_presence;
  * it is not counted. */
 takt_presence *takt_presence_begin(takt_client *client, const void *process, takt_queue *queue);
 
-/* It has none any more.  NULL is harmless. */
+/* It has none from now on.  NULL is harmless. */
 void takt_presence_end(takt_client *client, takt_presence *presence);
 
 #endif

@@ -142,7 +142,7 @@ static int64_t earliest(const takt_rule *rule, const takt_rule_state *state, int
     if (at_us >= v.start_us + rule->span_us) {
         v = after(rule, v);
         at_us = takt_min(instant_for(rule, v, cost), v.start_us + rule->span_us);
-        /* at its end nothing counts any more */
+        /* at its end nothing counts */
     }
     return at_us > t_us ? at_us : t_us;
 }

@@ -152,7 +152,7 @@ static int64_t first_slot_after(const takt_queue *queue)
  * trip, and more if both of the last ones took longer: many claims at once take long at a server,
  * and each of them alone does not.  If it was told to claim soon, its slot may be nearer.
  */
-static int64_t patience(const takt_queue *queue)
+static int64_t spare_time(const takt_queue *queue)
 {
     int64_t told_us = queue->awarded.again_at_us - queue->awarded.at_us;
     int64_t half_us = queue->numbers->lookahead_us / 2;
@@ -177,7 +177,7 @@ static int64_t gathered_at(const takt_queue *queue, int64_t now_us)
         (queue->turn && queue->turn->of->claimed_at_us == now_us && at_us <= now_us &&
          queue->turn->of->claims % TAKT_BATCH_MAX != 0))
         return at_us;
-    return at_us + patience(queue);
+    return at_us + spare_time(queue);
 }
 
 static const takt_more one_of_each = {{1, 1, 1}};

@@ -60,19 +60,19 @@ static int levels_in(const takt_queue *queue, int32_t cost, takt_more more, takt
  * limits may be of different policies, so that their `within` does not tell the order. */
 static int levels_of(const takt_permit *permit, takt_level levels[TAKT_LEVELS_MAX])
 {
-    takt_level enforcing[TAKT_LEVELS_MAX], shaded[TAKT_LEVELS_MAX];
+    takt_level enforcing[TAKT_LEVELS_MAX], shadowed[TAKT_LEVELS_MAX];
     bool waits = permit->queue != permit->shadow_queue; /* or is granted, by limits that enforce */
     int enforcing_count =
         waits ? levels_in(permit->queue, permit->cost, permit->more, enforcing) : 0;
-    int shaded_count = permit->shadow_queue ? levels_in(permit->shadow_queue, permit->shadow_cost,
-                                                        permit->shadow_more, shaded)
-                                            : 0;
-    int count = enforcing_count + shaded_count, at = 0;
+    int shadowed_count = permit->shadow_queue ? levels_in(permit->shadow_queue, permit->shadow_cost,
+                                                          permit->shadow_more, shadowed)
+                                              : 0;
+    int count = enforcing_count + shadowed_count, at = 0;
 
     for (int i = 0; i < count; i++) {
         bool in_shadow =
-            at < shaded_count && (permit->shaded >> i & 1 || i - at == enforcing_count);
-        levels[i] = in_shadow ? shaded[at] : enforcing[i - at];
+            at < shadowed_count && (permit->shadowed >> i & 1 || i - at == enforcing_count);
+        levels[i] = in_shadow ? shadowed[at] : enforcing[i - at];
         at += in_shadow;
     }
     return count;

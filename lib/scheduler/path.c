@@ -74,17 +74,17 @@ static int add_mode(takt_scheduler *scheduler, const takt_level *levels, int cou
 }
 
 /* Which of the levels that take part are in shadow. */
-static uint8_t shaded_of(const takt_level *levels, int count)
+static uint8_t shadowed_of(const takt_level *levels, int count)
 {
-    unsigned shaded = 0, bit = 1;
+    unsigned shadowed = 0, bit = 1;
 
     for (int i = 0; i < count; i++) {
         if (count > 1 && levels[i].limit->access == TAKT_ACCESS_UNLIMITED)
             continue;
-        shaded |= levels[i].limit->mode == TAKT_MODE_SHADOW ? bit : 0;
+        shadowed |= levels[i].limit->mode == TAKT_MODE_SHADOW ? bit : 0;
         bit <<= 1;
     }
-    return (uint8_t)shaded;
+    return (uint8_t)shadowed;
 }
 
 int takt_path_find(takt_scheduler *scheduler, const takt_level *levels, int count, bool renew,
@@ -93,7 +93,7 @@ int takt_path_find(takt_scheduler *scheduler, const takt_level *levels, int coun
     int code = 0;
 
     path->count = 0;
-    path->shaded = shaded_of(levels, count);
+    path->shadowed = shadowed_of(levels, count);
     if (count > 1) {
         code = add_mode(scheduler, levels, count, TAKT_MODE_ENFORCE, renew, path);
         path->enforcing = path->count > 0;
@@ -121,7 +121,7 @@ void takt_path_enter(takt_scheduler *scheduler, takt_permit *permit, const takt_
     permit->cost = path->costs[0];
     permit->more = path->more[0];
     permit->levels = takt_path_enforcing(path);
-    permit->shaded = path->shaded;
+    permit->shadowed = path->shadowed;
     permit->shadow_queue = NULL;
     if (last > 0 || !path->enforcing)
         takt_waiter_expect(scheduler, path->queues[last], path->costs[last], path->more[last],

@@ -30,8 +30,8 @@ typedef struct takt_path {
     int32_t costs[TAKT_PATH_MAX];
     takt_more more[TAKT_PATH_MAX];
     int count;
-    bool enforcing; /* the first one is that of the limits that enforce */
-    uint8_t shaded; /* bits of the levels in shadow, the innermost first */
+    bool enforcing;   /* the first one is that of the limits that enforce */
+    uint8_t shadowed; /* bits of the levels in shadow, the innermost first */
 } takt_path;
 
 /* Finds the queues of work with these levels, the innermost first, or makes them.  With `renew`

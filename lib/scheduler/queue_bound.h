@@ -40,8 +40,8 @@ void takt_queue_count(takt_queue *queue);
 /* A queue without a bound may get one now: its waiters are accepted, and stay. */
 void takt_queue_accept(takt_queue *queue);
 
-/* Whether no bound of the queue can refuse the waiter any more.  The waiter stays accepted where it
- * moves to, and so do the waiters before it there. */
+/* Whether no bound of the queue can refuse the waiter from now on.  The waiter stays accepted where
+ * it moves to, and so do the waiters before it there. */
 bool takt_queue_is_accepted(const takt_queue *queue, const takt_permit *permit);
 void takt_queue_accept_waiter(takt_queue *queue, takt_permit *permit);
 

@@ -269,7 +269,7 @@ static int64_t first_deadline(const takt_queue *queue)
     return permit ? permit->deadline_at_us : TAKT_NEVER;
 }
 
-/* Whether nothing refers to the queue any more. */
+/* Whether nothing refers to the queue. */
 static bool is_idle(const takt_queue *queue, int64_t pass_us)
 {
     return pass_us == TAKT_NEVER && queue->waiters.total == 0 && !queue->claims.in_flight &&

@@ -75,16 +75,15 @@ static void decide(takt_scheduler *scheduler, const takt_queue *queue, takt_perm
     }
 }
 
-/* Whether the numbers in use of each level stay.  Other rules of our revision may have ended: a
- * claim asks. */
-static bool is_settled(const takt_queue *queue)
+/* Whether the numbers in use of each level are those that claims state.  Other rules of our
+ * revision may have ended: a claim asks. */
+static bool uses_stated(const takt_queue *queue)
 {
-    bool settled = queue->numbers == takt_queue_stated(queue);
+    bool same = queue->numbers == takt_queue_stated(queue);
 
     for (int i = 0; queue->nest && i < queue->nest->count; i++)
-        settled =
-            settled && queue->nest->inner[i].numbers == takt_inner_stated(&queue->nest->inner[i]);
-    return settled;
+        same = same && queue->nest->inner[i].numbers == takt_inner_stated(&queue->nest->inner[i]);
+    return same;
 }
 
 /* Whether the numbers in use may be others than those by which the cost was checked: an award has
@@ -105,14 +104,14 @@ void takt_waiter_acquire(takt_scheduler *scheduler, takt_queue *queue, takt_perm
     permit->uncharged = false;
     takt_queue_add(queue, permit);
     takt_registry_touch(scheduler, queue);
-    if ((is_unchecked(queue, permit) && is_settled(queue)) ||
+    if ((is_unchecked(queue, permit) && uses_stated(queue)) ||
         queue->limit->access != TAKT_ACCESS_LIMITED)
         decide(scheduler, queue, permit);
 }
 
 void takt_waiter_moved(takt_scheduler *scheduler, takt_permit *permit)
 {
-    if (is_settled(permit->queue))
+    if (uses_stated(permit->queue))
         decide(scheduler, permit->queue, permit);
 }
 

@@ -148,7 +148,7 @@ typedef struct takt_store_options {
     /* The connection to a server of the store was lost, with the reason, even if no call was under
      * way; or, with 0, it is back: claim now.  A hint too. */
     void (*on_connection)(void *data, int server, int code);
-    /* That server has no ledger any more: its loss needs no event. */
+    /* That server has no ledger from now on: its loss needs no event. */
     void (*on_gone)(void *data, int server);
     void *data;
 } takt_store_options;
@@ -209,7 +209,7 @@ int takt_store_list(const char *url, const takt_store_options *options, size_t m
 void takt_store_submit(takt_store *store, takt_store_call *call);
 
 /* Calls under way come back with TAKT_E_CANCELED, then closed() comes, later, and the store is
- * gone.  Nothing may be submitted any more. */
+ * gone.  Nothing may be submitted from now on. */
 void takt_store_close(takt_store *store, void (*closed)(void *data), void *data);
 
 /*

@@ -50,7 +50,7 @@ void takt_redis_job_finish(takt_redis_job *job, int status)
     if (status == 0 || status == TAKT_E_NO_SLOT)
         store->store.trouble = NULL;
     else if (status == TAKT_E_STORE || status == TAKT_E_STORE_TIMEOUT)
-        takt_redis_cluster_doubt(&store->cluster); /* its node may have no ledgers any more */
+        takt_redis_cluster_doubt(&store->cluster); /* its node may have lost its ledgers */
     call->status = status;
     call->done(call);
 }

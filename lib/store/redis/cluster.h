@@ -19,7 +19,7 @@
 typedef struct takt_redis_cluster_events {
     /* The map has changed: jobs that wait for a node may belong to another one. */
     void (*changed)(void *data);
-    /* No ledger is on that server any more. */
+    /* No ledger is on that server from now on. */
     void (*gone)(void *data, int number);
     /* The pause of a job is over. */
     void (*resumed)(void *data, takt_link *job);
@@ -90,7 +90,7 @@ void takt_redis_cluster_pause_split(takt_redis_cluster *cluster, takt_redis_paus
  * pauses. */
 bool takt_redis_cluster_holds(takt_redis_cluster *cluster, takt_redis_pause *pause, int slot);
 
-/* A call about the slot was served, or the slot has moved: jobs need not wait any more. */
+/* A call about the slot was served, or the slot has moved: jobs need not wait for it. */
 void takt_redis_cluster_whole(takt_redis_cluster *cluster, int slot);
 
 /* Ends the readings and the pauses, and closes all nodes. Returns how many closed() follow; the

@@ -44,7 +44,7 @@ bool takt_redis_node_ready(const takt_redis_node *node)
     return node->connection != NULL && takt_redis_connection_ready(node->connection);
 }
 
-/* A server that does not know the script any more, or another one. */
+/* A server that has forgotten the script, or another one. */
 static void forget_scripts(takt_redis_node *node)
 {
     for (int script = 0; script < TAKT_SCRIPTS; script++) {

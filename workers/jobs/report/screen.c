@@ -53,7 +53,7 @@ void takt_screen_draw(takt_screen *screen, takt_sink *sink, const takt_figures *
 void takt_screen_wipe(takt_screen *screen, takt_sink *sink)
 {
     if (screen->drawn.count == 0 || !may_change(screen) || screen->drawn.count == 0)
-        return; /* nothing was drawn, or it is not ours any more */
+        return; /* nothing was drawn, or it is no longer ours */
     takt_terminal_size(screen->fd, &screen->columns, &screen->rows);
     size_t size = takt_report_picture_wipe(&screen->drawn, screen->columns, screen->text);
     if (takt_sink_put(sink, screen->text, size))

@@ -81,7 +81,7 @@ bool takt_sink_flush(takt_sink *sink)
             continue;
         if (count < 0 && errno == EAGAIN)
             return true;
-        if (count < 0) { /* no reader any more; or a full disk, which may get room again */
+        if (count < 0) { /* the reader has gone; or a full disk, which may get room again */
             sink->gone = errno != ENOSPC && errno != EDQUOT;
             sink->lost += !sink->gone;
             count = (ssize_t)sink->text.size;

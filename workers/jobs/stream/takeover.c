@@ -160,7 +160,7 @@ static void on_said(takt_stream_call *call, const takt_reply *reply, int code)
     (void)code;
 }
 
-/* Gives back entries that have no consumer any more: [[ID, CONSUMER, IDLE, COUNT] ...] */
+/* Gives back entries whose consumer has gone: [[ID, CONSUMER, IDLE, COUNT] ...] */
 static void give_back(takt_stream *stream, const takt_reply *rows)
 {
     takt_stream_command_begin(stream, "XCLAIM", stream->names.key, stream->names.group,

@@ -708,8 +708,8 @@ claim = {
         elseif limit.max_waiting > 0 then
             claim.refused = overflow.enforce(claim.own, claim.newcomers)
         end
-        if line and line.settle then
-            line.settle(claim.own)
+        if line and line.trim then
+            line.trim(claim.own)
             claim.tag = claim.wants[1] and tenants.find(claim.wants[1].priority, tenants.name or '')
             claim.tag = claim.tag and claim.tag.tag or 0
         end

@@ -144,10 +144,10 @@ if ledger.inner then
                     end
                     level.own = own
                     tenants.assign(own, claim.seq)
-                    tenants.settle(own)
+                    tenants.trim(own)
                 else
                     line.count()
-                    tenants.settle()
+                    tenants.trim()
                     claim.unlisted, level.unlisted = claim.unlisted or limit.max_waiting > 0, true
                     level.full = level == inner.levels[1] and (inner.alike or inner.name)
                 end
@@ -290,7 +290,7 @@ if ledger.inner then
                 elseif given > 0 and place.left == 0 then
                     claim.to_the_back(priority, place)
                 end
-                tenants.settle(level.own)
+                tenants.trim(level.own)
             end)
         end,
 
@@ -459,7 +459,7 @@ if ledger.inner then
             end
             inner.each(function(level)
                 if tenants and tenants.list[1] then
-                    tenants.settle(level.own)
+                    tenants.trim(level.own)
                 end
             end)
             return refused

@@ -122,7 +122,7 @@ if tenants then
     -- takt_pass_over_none, in an inner line.
     tenants.pass_over_none = function()
         if tenants.clear_behind(tenants) then
-            tenants.settle()
+            tenants.trim()
         end
     end
 end

@@ -430,11 +430,11 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             else
                 tenants.lower(one, step)
             end
-            tenants.settle()
+            tenants.trim()
         end,
 
-        -- takt_tenants_settle.
-        settle = function(own)
+        -- takt_tenants_trim.
+        trim = function(own)
             local kept, count, past = {}, 0, nil
             tenants.count(own)
             local levels = tenants.levels()
@@ -460,7 +460,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
         -- takt_line_tidy and takt_tenants_tidy.
         tidy = function()
             if tenants.counted then
-                tenants.settle() -- an earlier claim of the call has done the rest
+                tenants.trim() -- an earlier claim of the call has done the rest
                 return
             end
             local now, kept, count = ledger.now, {}, 0
@@ -490,7 +490,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                     one.places = one.places + 1
                 end
             end
-            tenants.settle()
+            tenants.trim()
             tenants.line.sum()
         end,
 

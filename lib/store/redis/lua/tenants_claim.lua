@@ -33,7 +33,7 @@ if tenants then
                     local mine = own[higher]
                     urgent = urgent + all.wanting[higher] + (mine and mine.wanting or 0)
                 end
-                if not plan or tenants.is_inner then -- otherwise settle() has counted
+                if not plan or tenants.is_inner then -- otherwise trim() has counted
                     tenants.count(own)
                 end
                 if not tenants.is_inner and ledger.inner and ledger.inner.name then

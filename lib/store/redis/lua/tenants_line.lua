@@ -15,7 +15,7 @@ if tenants then
         dirty = {},
         wake = tenants.wake,
         assign = tenants.assign,
-        settle = tenants.settle,
+        trim = tenants.trim,
         charge = tenants.charge,
 
         sum = function()
