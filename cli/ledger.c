@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "common/json.h"
+#include "common/outer.h"
 #include "common/session.h"
 #include "common/standing.h"
 #include "kit/message.h"
@@ -26,7 +27,10 @@ typedef struct ledger_call {
     int status;
     takt_standing standing;
     takt_tenant_standing *tenants; /* the standing's */
+    takt_cli_outer outer;          /* PEEK for a person */
 } ledger_call;
+
+#define KEPT "; a worker has 32 keys in line, and keeps work of others to itself until their turn"
 
 #define KEY_REASON 0x200 /* an option without a letter */
 
@@ -126,15 +130,25 @@ static const char *const helps[] = {
         "places, and a block stays.\v" STATUSES "  takt reset api:acme",
 };
 
+static void end(void *data, int status)
+{
+    ledger_call *self = data;
+
+    self->status = status;
+    takt_close(self->session.client, NULL, NULL);
+    self->session.client = NULL;
+}
+
 static void on_answer(takt_call *call, int status, const takt_standing *standing)
 {
     ledger_call *self = call->data;
 
-    self->status = status;
     if (standing && takt_cli_standing_keep(standing, &self->standing, &self->tenants) != 0)
-        self->status = TAKT_E_NOMEM;
-    takt_close(self->session.client, NULL, NULL);
-    self->session.client = NULL;
+        status = TAKT_E_NOMEM;
+    if (status == 0 && self->operation == PEEK && !self->settings->json)
+        takt_cli_outer_look(&self->outer, self->session.client, &self->target, end, self);
+    else
+        end(self, status);
 }
 
 static int begin(ledger_call *self)
@@ -229,9 +243,11 @@ static void print_lines(const ledger_call *self)
         printf("  held         %lld of %lld in %lld worker%s\n", (long long)standing->held,
                (long long)standing->concurrency, (long long)standing->holders,
                takt_plural((uint64_t)standing->holders));
-    printf("  waiting      %lld in %lld worker%s\n", (long long)standing->waiting,
-           (long long)standing->workers, takt_plural((uint64_t)standing->workers));
+    printf("  waiting      %lld in %lld worker%s%s\n", (long long)standing->waiting,
+           (long long)standing->workers, takt_plural((uint64_t)standing->workers),
+           takt_cli_outer_is_crowded(&self->outer) ? KEPT : "");
     takt_cli_standing_print_tenants(standing);
+    takt_cli_outer_print(&self->outer);
 }
 
 /* A penalty without a time that lowers no rate. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kit/outer_limit.h"
 #include "kit/text.h"
 #include "kit/wall_clock.h"
 
@@ -70,13 +71,6 @@ static void move_on(takt_wait_notice *notice, const takt_standing *standing)
         notice->position = 1;
 }
 
-/* Whether nothing starts before something else than the passing of tokens. */
-static bool holds_up(const takt_standing *standing)
-{
-    return standing->blocked_until_us > standing->now_us ||
-           (standing->concurrency > 0 && standing->held >= standing->concurrency);
-}
-
 /* What an outer limit has in the way comes after its name. Its line has other waiters too, so a
  * position there says nothing. */
 static void find_outer(takt_wait_notice *notice, const takt_standing *standing)
@@ -97,15 +91,9 @@ static void on_look(takt_call *call, int status, const takt_standing *standing);
 /* Asks the next level that may delay work; false: there is none. */
 static bool look_further(takt_wait_notice *notice)
 {
-    const takt_policy *policy = takt_get_policy(notice->client);
-    const char *at = notice->asked, *key;
     int level = notice->level;
-    takt_mode mode;
+    const char *at = takt_outer_limit(takt_get_policy(notice->client), notice->asked, &level), *key;
 
-    do {
-        at = takt_policy_within(policy, at);
-        level++;
-    } while (at && takt_policy_mode(policy, at, &mode) == 0 && mode == TAKT_MODE_SHADOW);
     if (!at)
         return false;
     snprintf(notice->asked, sizeof(notice->asked), "%s", at);
@@ -127,10 +115,10 @@ static void on_look(takt_call *call, int status, const takt_standing *standing)
         move_on(notice, standing);
         takt_wait_notice_text(standing, notice->position, notice->cost, notice->quota_tokens,
                               notice->quota_us, notice->found);
-    } else if (answered && holds_up(standing)) {
+    } else if (answered && takt_holds_up(standing)) {
         find_outer(notice, standing);
     }
-    notice->looking = answered && !holds_up(standing) && look_further(notice);
+    notice->looking = answered && !takt_holds_up(standing) && look_further(notice);
     if (!notice->looking)
         memcpy(notice->text, notice->found, sizeof(notice->text));
 }

@@ -207,17 +207,25 @@ static void draw_queue(takt_cli_page *page, const takt_cli_row *row)
     takt_cli_page_end(page);
 }
 
-static void draw_block(takt_cli_page *page, const takt_standing *standing)
+/* The block of the row, or what an outer limit does to its work. */
+static void draw_block(takt_cli_page *page, const takt_cli_row *row)
 {
-    char moment[TAKT_WALL_CLOCK_TEXT_SIZE], span[TAKT_SPAN_SIZE];
+    const takt_cli_row *delaying = takt_cli_delaying(row);
+    const takt_standing *standing = &delaying->standing;
+    const char *outer = delaying == row ? "" : delaying->target.text;
+    char moment[TAKT_WALL_CLOCK_TEXT_SIZE], span[TAKT_SPAN_SIZE], next[TAKT_CLI_CELL_SIZE];
 
-    if (standing->blocked_until_us <= standing->now_us)
-        takt_cli_page_line(page, TAKT_CLI_PLAIN, "  not blocked");
-    else
-        takt_cli_page_line(page, TAKT_CLI_BOLD, "  blocked until %s, for another %s%s",
+    if (standing->blocked_until_us > standing->now_us)
+        takt_cli_page_line(page, TAKT_CLI_BOLD, "  %s%sblocked until %s, for another %s%s", outer,
+                           *outer ? ": " : "",
                            takt_wall_clock_text(standing->blocked_until_us, moment),
                            takt_format_span(standing->blocked_until_us - standing->now_us, span),
                            standing->reason[0] ? ":" : "");
+    else if (*outer)
+        takt_cli_page_line(page, TAKT_CLI_PLAIN, "  not blocked; %s: %s", outer,
+                           takt_cli_table_next(delaying, next));
+    else
+        takt_cli_page_line(page, TAKT_CLI_PLAIN, "  not blocked");
     takt_cli_page_line(page, TAKT_CLI_BOLD, "  %s", standing->reason);
 }
 
@@ -237,7 +245,7 @@ static void draw_details(takt_cli_page *page, const takt_cli_view *view, const t
     if (row && row->seen) {
         draw_use(page, row);
         draw_queue(page, row);
-        draw_block(page, &row->standing);
+        draw_block(page, row);
     }
     while (page->lines_left > left)
         takt_cli_page_line(page, TAKT_CLI_PLAIN, "%s", "");
@@ -258,6 +266,7 @@ static const char *const help[] = {
     "  LATELY   how much of it was used, ten seconds a letter",
     "  WAITING  waiters, and the workers that they are in",
     "  HELD     held permits, of how many",
+    "  NEXT     of the limit, or in brackets of one around it that comes later",
     "",
     "  The first line ends with how long the store takes to answer, the median of",
     "  the last looks, and the time by its clock.",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/standing.h"
+#include "kit/outer_limit.h"
 #include "top.h"
 
 #define WINDOW_MIN_US INT64_C(5000000)
@@ -216,6 +217,20 @@ int64_t takt_cli_rows_latency(const takt_cli_rows *rows)
     return sorted[count / 2];
 }
 
+/* Rows are also shown when the client is closed. */
+static void learn_from_policy(takt_cli_row *row)
+{
+    const takt_policy *policy = takt_get_policy(row->rows->session->client);
+    const char *outer = row->target.limit;
+
+    takt_policy_rate(policy, row->target.limit, row->target.key, &row->quota_tokens,
+                     &row->quota_us);
+    row->outer_count = 0;
+    while (row->outer_count < TAKT_LEVELS_MAX - 1 &&
+           (outer = takt_outer_limit(policy, outer, NULL)))
+        snprintf(row->outer[row->outer_count++], sizeof(row->outer[0]), "%s", outer);
+}
+
 static void on_look(takt_call *call, int status, const takt_standing *standing)
 {
     takt_cli_row *row = call->data;
@@ -236,8 +251,7 @@ static void on_look(takt_call *call, int status, const takt_standing *standing)
     } else if (standing) {
         row->seen = true;
         note_latency(rows, row->asked_ns);
-        takt_policy_rate(takt_get_policy(rows->session->client), row->target.limit, row->target.key,
-                         &row->quota_tokens, &row->quota_us);
+        learn_from_policy(row);
         tell_rate(row, since_us);
         note_history(row);
     }

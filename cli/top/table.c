@@ -27,6 +27,8 @@
 #define HISTORY_MIN    6
 #define UNKNOWN        1000000000 /* permits, if the ledger's text does not say how many */
 
+#define STATE_SIZE (2 * TAKT_CLI_CELL_SIZE + TAKT_NAME_SIZE_MAX + TAKT_KEY_SIZE_MAX)
+
 #define FIXED (MARK + RATE + OF + QUOTA + BAR + WAITING + HELD + GAPS)
 
 /* The used part of the quota in hundredths; -1: unknown. */
@@ -81,24 +83,29 @@ static void put_history(takt_cli_page *page, const takt_cli_row *row, int column
     takt_cli_page_cell(page, text, columns);
 }
 
-static void write_next(const takt_cli_row *row, char *text, size_t size)
+const char *takt_cli_table_next(const takt_cli_row *row, char text[TAKT_CLI_CELL_SIZE])
 {
     const takt_standing *standing = &row->standing;
     char span[TAKT_CLI_CELL_SIZE];
 
     if (standing->blocked_until_us > standing->now_us)
-        snprintf(text, size, "blocked %s",
+        snprintf(text, TAKT_CLI_CELL_SIZE, "blocked %s",
                  takt_cli_short_span(standing->blocked_until_us - standing->now_us, span));
     else if (standing->concurrency > 0 && standing->held >= standing->concurrency)
-        snprintf(text, size, "all held");
+        snprintf(text, TAKT_CLI_CELL_SIZE, "all held");
     else if (standing->retry_after_us > 0)
-        snprintf(text, size, "next %s", takt_cli_short_span(standing->retry_after_us, span));
+        snprintf(text, TAKT_CLI_CELL_SIZE, "next %s",
+                 takt_cli_short_span(standing->retry_after_us, span));
     else
-        snprintf(text, size, "free");
+        snprintf(text, TAKT_CLI_CELL_SIZE, "free");
+    return text;
 }
 
-static const char *state_text(const takt_cli_row *row, char text[2 * TAKT_CLI_CELL_SIZE])
+/* What an outer limit does to the row's work has this limit's name behind it. */
+static const char *state_text(const takt_cli_row *row, char text[STATE_SIZE])
 {
+    const takt_cli_row *delaying;
+    char next[TAKT_CLI_CELL_SIZE];
     int used = 0;
 
     if (row->status == TAKT_E_NO_LIMIT)
@@ -107,7 +114,9 @@ static const char *state_text(const takt_cli_row *row, char text[2 * TAKT_CLI_CE
         return row->status < 0 ? "no answer" : "";
     if (row->standing.rate_percent < 100)
         used = snprintf(text, 16, "%d%% ", (int)row->standing.rate_percent);
-    write_next(row, text + used, TAKT_CLI_CELL_SIZE);
+    delaying = takt_cli_delaying(row);
+    snprintf(text + used, STATE_SIZE - (size_t)used, delaying == row ? "%s" : "%s (%s)",
+             takt_cli_table_next(delaying, next), delaying->target.text);
     return text;
 }
 
@@ -133,7 +142,7 @@ static void put_held(takt_cli_page *page, const takt_standing *standing)
 
 void takt_cli_table_row(takt_cli_page *page, const takt_cli_row *row, const takt_cli_layout *layout)
 {
-    char cell[TAKT_CLI_CELL_SIZE], quota[TAKT_CLI_CELL_SIZE], state[2 * TAKT_CLI_CELL_SIZE];
+    char cell[TAKT_CLI_CELL_SIZE], quota[TAKT_CLI_CELL_SIZE], state[STATE_SIZE];
 
     takt_cli_page_cell(page, row->target.text, layout->name);
     takt_cli_page_put(page, "%*s", RATE, row->seen ? takt_cli_table_rate(row, cell) : "");
@@ -208,13 +217,13 @@ void takt_cli_table_print(const takt_cli_rows *rows)
     takt_cli_table_titles(&page, &layout);
     takt_cli_page_end(&page);
     for (size_t i = 0; i < rows->count; i++) {
-        const takt_standing *standing = &rows->all[i]->standing;
+        const takt_standing *delaying = &takt_cli_delaying(rows->all[i])->standing;
         takt_cli_page_begin(&page, TAKT_CLI_PLAIN);
         takt_cli_table_row(&page, rows->all[i], &layout);
-        if (standing->blocked_until_us > standing->now_us && standing->reason[0])
-            takt_cli_page_put(&page, ": %s", standing->reason);
+        if (delaying->blocked_until_us > delaying->now_us && delaying->reason[0])
+            takt_cli_page_put(&page, ": %s", delaying->reason);
         takt_cli_page_end(&page);
-        takt_cli_standing_print_tenants(standing);
+        takt_cli_standing_print_tenants(&rows->all[i]->standing);
     }
 }
 

@@ -40,6 +40,9 @@ typedef struct takt_cli_row {
     takt_tenant_standing *tenants; /* the standing's */
     uint64_t asked_ns;
     int64_t quota_tokens, quota_us; /* the first rule's rate; 0: no rules */
+    /* The limits around this one that may delay its work, the next one first. */
+    char outer[TAKT_LEVELS_MAX - 1][TAKT_NAME_SIZE_MAX + 1];
+    int outer_count;
     struct {
         int64_t at_us, taken;
     } samples[TAKT_CLI_TOP_SAMPLES]; /* recent samples, for the present rate */
@@ -91,6 +94,12 @@ int64_t takt_cli_rows_latency(const takt_cli_rows *rows);
 
 void takt_cli_rows_free(takt_cli_rows *rows);
 
+/* ---- delay.c --------------------------------------------------------------------------------- */
+
+/* The row that delays the work of this one most: itself, or that of a limit that it is within, with
+ * its key or without one. Other keys, by which work may name the outer limits, are not known. */
+const takt_cli_row *takt_cli_delaying(const takt_cli_row *row);
+
 /* ---- text.c ---------------------------------------------------------------------------------- */
 
 #define TAKT_CLI_CELL_SIZE 64
@@ -141,6 +150,9 @@ int takt_cli_table_percent(const takt_cli_row *row);
 
 /* The rate in the unit of the quota. */
 const char *takt_cli_table_rate(const takt_cli_row *row, char text[TAKT_CLI_CELL_SIZE]);
+
+/* When the row's limit has its next slot: "free", "next 20ms", "blocked 8s". */
+const char *takt_cli_table_next(const takt_cli_row *row, char text[TAKT_CLI_CELL_SIZE]);
 
 /* The columns of a row. */
 typedef struct takt_cli_layout {

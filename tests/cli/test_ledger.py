@@ -3,7 +3,7 @@
 
 import json
 
-from command import end, place, tap, told, until
+from command import end, ends, place, tap, told, until, until_waiting
 from redis_server import server
 
 LIMIT = ['--rate', '2/h', '--burst', '2']
@@ -103,6 +103,56 @@ def block(report, here):
     report.check(done.returncode == 0 and json.loads(done.stdout)['blocked_until_us'] == 0, 'unblock ends it', told(done))
 
 
+NESTED = '''
+limits:
+  - {name: domain, rules: [{rate: 5/s}], within: region}
+  - {name: region, rules: [{rate: 20/s}], within: trial}
+  - {name: trial, rules: [{rate: 1/day}], mode: shadow, within: smtp}
+  - {name: smtp, rules: [{rate: 1/day}], concurrency: 1}
+'''
+
+
+def around(report, here):
+    """What the limits around one hold up, by their ledgers without a key and with the same one."""
+    here.environment['TAKT_POLICY'] = here.write('takt.yaml', NESTED)
+    done = here.takt('peek', 'domain:a')
+    report.check(done.stdout.endswith('  within       region: free, 0 waiting\n  within       smtp: free, 0 waiting\n'),
+                 'a person sees the limits around one that may delay it', told(done))
+    here.takt('block', 'region:a', '10min', '--reason', 'moved')
+    here.takt('run', 'smtp', '--', 'true')
+    lines = here.takt('peek', 'domain:a').stdout.splitlines()[-3:]
+    report.check(lines[0] == '  within       region: free, 0 waiting' and
+                 lines[1].startswith('  within       region key "a": blocked until ') and lines[1].endswith(': moved') and
+                 lines[2].startswith('  within       smtp: retry after ') and lines[2].endswith(', 0 waiting'),
+                 'a block with the same key, and when an outer limit has a token', lines)
+    holder = here.start('run', 'smtp', '--', 'cat', here.fifo('gate'))
+    here.takt('reset', 'smtp')
+    ends.until(lambda: here.takt('peek', 'domain').stdout.endswith('  within       smtp: 1 of 1 held\n'),
+               lambda: here.takt('peek', 'domain').stdout)
+    done = here.takt('peek')
+    report.check(done.stdout.count(' all held (smtp)\n') == 3, 'permits of an outer limit that are all held', told(done))
+    here.open_gate('gate')
+    end(holder)
+    done = here.takt('peek', '--json', 'domain')
+    report.check(json.loads(done.stdout)['blocked_until_us'] == 0 and 'smtp' not in done.stdout,
+                 'JSON tells of one ledger', told(done))
+
+
+def crowded(report, here):
+    """With more keys than a worker has in line, a key that shows no waiters may have some."""
+    here.environment['TAKT_POLICY'] = here.write('takt.yaml', 'limits:\n'
+        '  - {name: domain, rules: [{rate: 5/s}], within: smtp}\n  - {name: smtp, rules: [{rate: 1/day}]}\n')
+    here.takt('run', 'smtp', '--', 'true')
+    waiters = [here.start('run', f'domain:{number}', '--', 'true') for number in range(32)]
+    until_waiting(here, ['smtp'], 32)
+    words = 'waiting      0 in 0 workers; a worker has 32 keys in line, and keeps work of others to itself'
+    done = here.takt('peek', 'domain:other')
+    report.check(words in done.stdout, 'takt peek says that workers may keep work to themselves', told(done))
+    for process in waiters:
+        process.terminate()
+        end(process)
+
+
 def penalize(report, here):
     done = here.takt('penalize', '--json', *LIMIT, 'api')
     standing = json.loads(done.stdout)
@@ -175,7 +225,7 @@ def refusals(report, here):
 
 def main():
     report = tap.Report()
-    for part in (peek, rules, permits, block, penalize, reset, busy, refusals):
+    for part in (peek, rules, permits, block, around, crowded, penalize, reset, busy, refusals):
         with place() as here:
             part(report, here)
     report.end()

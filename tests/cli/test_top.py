@@ -132,6 +132,33 @@ def blocked(report, here):
                      'u unblocks it alone', standing)
 
 
+NESTED = '''
+limits:
+  - {name: domain, rules: [{rate: 5/s}], within: smtp}
+  - {name: smtp, rules: [{rate: 1/h, burst: 1}]}
+'''
+
+
+def around(report, here):
+    """A limit that is free within one that is not."""
+    here.write('takt.yaml', NESTED)
+    here.takt('run', 'smtp', '--', 'true')
+    with terminal(here, TOP) as screen:
+        screen.until(lambda seen: re.search(r'next (1h|59m\d+s) \(s', row(seen, 'domain')), 'what comes later')
+        screen.until(lambda seen: re.search(r'  not blocked; smtp: next (1h|59m)', seen.text()), 'in the details')
+        here.takt('block', 'smtp', '2h', '--reason', 'down for work')
+        screen.until(lambda seen: re.search(r'blocked (2h|1h59m) \(', row(seen, 'domain')), 'a block')
+        screen.until(lambda seen: re.search(r'  smtp: blocked until .*:\s+down for work', seen.text()), 'in the details')
+        report.check(True, 'a limit shows what one around it holds up')
+    done = here.takt('peek')
+    report.check(re.search(r'\ndomain .* blocked (2h|1h59m) \(smtp\): down for work\n', done.stdout), 'also takt peek', told(done))
+    done = here.takt('top', '--once', '--interval', '100ms', 'domain:a', 'smtp:a')
+    report.check(done.stdout.count(' free\n') == 2, 'a block of another key holds up nothing', told(done))
+    here.takt('block', 'smtp:a', '1h')
+    done = here.takt('top', '--once', '--interval', '100ms', 'domain:a', 'smtp:a')
+    report.check(re.search(r'blocked (1h|59m\d+s) \(smtp:a\)\n', done.stdout), 'one of the same key does', told(done))
+
+
 def rates(report, here):
     """The screen watches; its final counts are those of a map."""
     here.write('takt.yaml', POLICY.replace('50/s', '20/s'))
@@ -405,7 +432,7 @@ def refusals(report, here):
 
 def main():
     report = tap.Report()
-    for part in (shown, narrow, blocked, rates, several_rules, ended, lost, followed, printed, listed, listed_of_server,
+    for part in (shown, narrow, blocked, around, rates, several_rules, ended, lost, followed, printed, listed, listed_of_server,
                  widths, refusals):
         with place() as here:
             part(report, here)
