@@ -6,12 +6,14 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include <takt/doctor.h>
 #include <takt/stored_policy.h>
 
 #include "commands.h"
 #include "common/json.h"
 #include "common/session.h"
 #include "kit/message.h"
+#include "kit/outer_limit.h"
 
 enum { KEY_DRY_RUN = 0x200 };
 
@@ -153,6 +155,28 @@ static bool is_in_memory(const cli_apply *apply, const char *store)
     return store && strncmp(store, "memory:", 7) == 0;
 }
 
+static void on_finding(void *data, const takt_finding *finding)
+{
+    if (finding->level == TAKT_FINDING_ERROR && strcmp(finding->subject, "namespace") == 0) {
+        takt_message("%s", finding->text);
+        *(int *)data = EX_CONFIG;
+    }
+}
+
+/* A cluster may refuse the work of all workers that use this policy: 0, or the exit status after a
+ * message. What else the store lacks, the calls tell. */
+static int check_namespace(const cli_apply *apply, const char *store)
+{
+    takt_doctor_options wanted = {.name_space = takt_policy_namespace(apply->policy), .nested = 1};
+    int status = 0;
+
+    store = store ? store : takt_policy_store(apply->policy);
+    if (store && (strncmp(store, "redis", 5) == 0 || strncmp(store, "unix:", 5) == 0) &&
+        takt_has_nested_limits(apply->policy))
+        takt_doctor(store, &wanted, on_finding, &status);
+    return status;
+}
+
 static int go(cli_apply *apply)
 {
     takt_options client_options = {.store = takt_cli_store(apply->settings),
@@ -170,6 +194,9 @@ static int go(cli_apply *apply)
     if (code)
         return takt_cli_refuse_store(apply->settings, code, &error);
     version = apply->stored->version;
+    status = check_namespace(apply, client_options.store);
+    if (status)
+        return status;
     status = put(apply, &client_options, &version);
     if (status)
         return status;

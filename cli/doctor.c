@@ -12,6 +12,7 @@
 #include "common/json.h"
 #include "common/session.h"
 #include "kit/message.h"
+#include "kit/outer_limit.h"
 
 enum { KEY_LOAD_SCRIPTS = 0x200, KEY_TIMEOUT };
 
@@ -106,9 +107,11 @@ static int status_of(int code)
     return code == TAKT_E_NOMEM || code == TAKT_E_SYSTEM ? EX_OSERR : EX_UNAVAILABLE;
 }
 
-static int examine(cli_doctor *doctor, const char *store, const char *name_space)
+static int examine(cli_doctor *doctor, const char *store, const takt_policy *policy)
 {
-    takt_doctor_options wanted = {.name_space = name_space, .timeout_us = doctor->timeout_us};
+    takt_doctor_options wanted = {.name_space = policy ? takt_policy_namespace(policy) : NULL,
+                                  .timeout_us = doctor->timeout_us,
+                                  .nested = policy && takt_has_nested_limits(policy)};
     int code = doctor->load_scripts ? takt_doctor_load_scripts(store, &wanted, on_finding, doctor)
                                     : takt_doctor(store, &wanted, on_finding, doctor);
     int failed;
@@ -123,7 +126,7 @@ int takt_cli_doctor(int argc, char **argv, takt_cli_settings *settings)
 {
     cli_doctor doctor = {.settings = settings};
     takt_policy *policy = NULL;
-    const char *store, *name_space = NULL;
+    const char *store;
     int status = 0;
 
     takt_cli_parse(&argp, argc, argv, false, &doctor);
@@ -132,11 +135,9 @@ int takt_cli_doctor(int argc, char **argv, takt_cli_settings *settings)
     if (status)
         return status;
     store = takt_cli_store(settings);
-    if (policy)
-        name_space = takt_policy_namespace(policy);
     if (policy && !store)
         store = takt_policy_store(policy);
-    status = examine(&doctor, store ? store : "file:", name_space);
+    status = examine(&doctor, store ? store : "file:", policy);
     takt_policy_free(policy);
     return status;
 }

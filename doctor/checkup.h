@@ -4,6 +4,8 @@
 #ifndef TAKT_DOCTOR_CHECKUP_H
 #define TAKT_DOCTOR_CHECKUP_H
 
+#include <stdbool.h>
+
 #include <takt/doctor.h>
 
 #include "store/store.h"
@@ -13,6 +15,7 @@ typedef struct takt_checkup {
     const char *rest; /* the URL after its scheme */
     const char *name_space;
     int64_t timeout_us;
+    bool nested; /* limits within others will be used */
     takt_finding_cb on_finding;
     void *data;
     int code; /* 0, or the code of the first error */

@@ -51,6 +51,7 @@ static const struct kind *begin(takt_checkup *checkup, const char *url,
         (takt_checkup){.url = url,
                        .name_space = options->name_space ? options->name_space : "default",
                        .timeout_us = options->timeout_us > 0 ? options->timeout_us : TIMEOUT_US,
+                       .nested = options->nested,
                        .on_finding = on_finding,
                        .data = data};
     checkup->code = takt_store_check_url(url, &error);

@@ -297,6 +297,18 @@ static void tell_clock(const struct visit *visit)
                           "it runs, and agrees with the local clock");
 }
 
+/* One call decides about all levels of nested limits, so their ledgers must share a slot. */
+static void tell_namespace(takt_checkup *checkup)
+{
+    const char *name = strpbrk(checkup->name_space, "{}") ? "mail" : checkup->name_space;
+
+    if (!takt_redis_key_shares_slot(checkup->name_space))
+        takt_checkup_fail(checkup, TAKT_E_STORE_ACCESS, "namespace",
+                          "it is a node of a cluster, and limits within others need a namespace in "
+                          "braces there: write namespace: \"{%s}\" in the policies of all workers",
+                          name);
+}
+
 static void tell(const struct visit *visit)
 {
     takt_checkup *checkup = visit->checkup;
@@ -306,6 +318,8 @@ static void tell(const struct visit *visit)
     takt_redis_rights_tell(&visit->rights, checkup, visit->url.hints);
     if (visit->url.primary[0] != '\0')
         takt_redis_sentinels_examine(checkup, &visit->url, visit->trust);
+    if (strcmp(visit->facts.mode, "cluster") == 0 && checkup->nested)
+        tell_namespace(checkup);
     if (strcmp(visit->facts.mode, "cluster") == 0 && visit->url.cluster)
         takt_redis_cluster_examine(checkup, &visit->url, visit->trust);
 }

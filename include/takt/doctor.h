@@ -41,6 +41,7 @@ typedef void (*takt_finding_cb)(void *data, const takt_finding *finding);
 typedef struct takt_doctor_options {
     const char *name_space; /* NULL: "default" */
     int64_t timeout_us;     /* how long to wait for an answer; 0: one second */
+    int nested;             /* 1: limits `within` others will be used */
 } takt_doctor_options;
 
 /* The level as a word: "ok", "note", "warning", "error".  Static. */

@@ -79,6 +79,12 @@ def levels(report, here):
             else:
                 report.check(done.returncode in (69, 77) and 'limits within others need a namespace in braces' in done.stderr,
                              'a plain namespace is refused, with what to write instead', told(done))
+            done = here.takt('doctor', '-s', nodes.url)
+            report.check((done.returncode == 0) == together
+                         and ('write namespace: "{plain}"' in done.stdout) != together, f'takt doctor: {name}', told(done))
+            done = here.takt('apply', '-s', nodes.url, 'takt.yaml')
+            report.check((done.returncode == (0 if together else 78))
+                         and ('write namespace: "{plain}"' in done.stderr) != together, f'takt apply: {name}', told(done))
         for name in 'job:j', 'team:t', 'vendor:v':
             left = json.loads(here.takt('peek', '-s', nodes.url, '--json', name).stdout)['rules'][0]['remaining']
             report.check(left == 4, f'{name} has counted', left)
