@@ -51,35 +51,13 @@ void takt_checkup_key(char key[TAKT_CHECKUP_KEY_SIZE])
     snprintf(key, TAKT_CHECKUP_KEY_SIZE, "%016llx", (unsigned long long)takt_random(&state));
 }
 
-const char *takt_checkup_span(int64_t span_us, char text[TAKT_CHECKUP_SPAN_SIZE])
-{
-    static const struct {
-        int64_t us;
-        const char *unit;
-    } units[] = {{INT64_C(86400000000), "days"}, {INT64_C(3600000000), "h"}, {60000000, "min"}};
-
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (span_us >= 2 * units[i].us) {
-            snprintf(text, TAKT_CHECKUP_SPAN_SIZE, "%lld %s", (long long)(span_us / units[i].us),
-                     units[i].unit);
-            return text;
-        }
-    if (span_us >= 1000000)
-        snprintf(text, TAKT_CHECKUP_SPAN_SIZE, "%lld s", (long long)(span_us / 1000000));
-    else if (span_us >= 1000)
-        snprintf(text, TAKT_CHECKUP_SPAN_SIZE, "%lld ms", (long long)(span_us / 1000));
-    else
-        snprintf(text, TAKT_CHECKUP_SPAN_SIZE, "%lld us", (long long)span_us);
-    return text;
-}
-
-const char *takt_checkup_bytes(int64_t bytes, char text[TAKT_CHECKUP_SPAN_SIZE])
+const char *takt_checkup_bytes(int64_t bytes, char text[TAKT_CHECKUP_BYTES_SIZE])
 {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
     size_t unit = 0;
 
     for (; bytes >= 10240 && unit < sizeof units / sizeof units[0] - 1; unit++)
         bytes /= 1024;
-    snprintf(text, TAKT_CHECKUP_SPAN_SIZE, "%lld %s", (long long)bytes, units[unit]);
+    snprintf(text, TAKT_CHECKUP_BYTES_SIZE, "%lld %s", (long long)bytes, units[unit]);
     return text;
 }

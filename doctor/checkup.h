@@ -38,11 +38,9 @@ __attribute__((format(printf, 4, 5))) void takt_checkup_tell(takt_checkup *check
 __attribute__((format(printf, 4, 5))) void
 takt_checkup_fail(takt_checkup *checkup, int code, const char *subject, const char *format, ...);
 
-/* "3 days", "12 min", "40 us", rounded for a person. */
-#define TAKT_CHECKUP_SPAN_SIZE 32
-const char *takt_checkup_span(int64_t span_us, char text[TAKT_CHECKUP_SPAN_SIZE]);
+#define TAKT_CHECKUP_BYTES_SIZE 32
 
 /* "12 MiB" */
-const char *takt_checkup_bytes(int64_t bytes, char text[TAKT_CHECKUP_SPAN_SIZE]);
+const char *takt_checkup_bytes(int64_t bytes, char text[TAKT_CHECKUP_BYTES_SIZE]);
 
 #endif

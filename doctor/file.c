@@ -34,7 +34,7 @@ static const struct {
 
 static void tell_path(takt_checkup *checkup, const takt_file_url *url)
 {
-    char size[TAKT_CHECKUP_SPAN_SIZE];
+    char size[TAKT_CHECKUP_BYTES_SIZE];
     struct stat status;
 
     if (stat(url->path, &status) != 0) {
@@ -78,7 +78,7 @@ static void tell_disk(takt_checkup *checkup, unsigned long type)
 static void tell_room(takt_checkup *checkup, const struct statfs *disk)
 {
     int64_t free_bytes = (int64_t)disk->f_bavail * (int64_t)disk->f_bsize;
-    char room[TAKT_CHECKUP_SPAN_SIZE];
+    char room[TAKT_CHECKUP_BYTES_SIZE];
 
     takt_checkup_bytes(free_bytes, room);
     if (free_bytes < ROOM_WANTED)

@@ -10,6 +10,7 @@
 #include <uv.h>
 
 #include "base/fail.h"
+#include "base/time_text.h"
 #include "doctor/kinds.h"
 #include "doctor/redis_cluster.h"
 #include "doctor/redis_facts.h"
@@ -278,7 +279,7 @@ static void tell_clock(const struct visit *visit)
     int64_t went_us = visit->last_us - visit->first_us;
     int64_t passed_us = (int64_t)((visit->last_seen_ns - visit->first_seen_ns) / 1000);
     int64_t apart_us = visit->ahead_us < 0 ? -visit->ahead_us : visit->ahead_us;
-    char span[TAKT_CHECKUP_SPAN_SIZE];
+    char span[TAKT_SPAN_SIZE];
 
     if (visit->first_us == 0 || passed_us == 0)
         return; /* reported with the rights */
@@ -290,7 +291,7 @@ static void tell_clock(const struct visit *visit)
         takt_checkup_tell(checkup, TAKT_FINDING_NOTE, "clock",
                           "it is %s %s the local clock; the server's clock alone decides when a "
                           "slot is due, so this matters for calendar windows only",
-                          takt_checkup_span(apart_us, span),
+                          takt_format_rough_span(apart_us, span),
                           visit->ahead_us < 0 ? "behind" : "ahead of");
     else
         takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "clock",

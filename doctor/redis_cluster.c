@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/time_text.h"
 #include "doctor/redis_ask.h"
 #include "redis/slot_map.h"
 #include "store/record.h"
@@ -271,7 +272,7 @@ static void tell_failover(const struct cluster *cluster)
 static void tell_clocks(const struct cluster *cluster)
 {
     const struct node *first = NULL, *last = NULL; /* surely behind, surely ahead */
-    char span[TAKT_CHECKUP_SPAN_SIZE];
+    char span[TAKT_SPAN_SIZE];
     int64_t apart_us;
 
     for (int i = 0; i < cluster->count; i++) {
@@ -290,8 +291,9 @@ static void tell_clocks(const struct cluster *cluster)
                           "%s:%d is at least %s ahead of %s:%d: a ledger that moves between them, "
                           "by a failover or with its slot, sees its clock jump by as much; "
                           "synchronize the clocks of all nodes",
-                          last->address.host, last->address.port, takt_checkup_span(apart_us, span),
-                          first->address.host, first->address.port);
+                          last->address.host, last->address.port,
+                          takt_format_rough_span(apart_us, span), first->address.host,
+                          first->address.port);
     else
         takt_checkup_tell(cluster->checkup, TAKT_FINDING_GOOD, "clocks",
                           "those of all nodes agree");

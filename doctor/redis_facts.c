@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/time_text.h"
 #define OLDEST_MAJOR 6 /* SET ... PXAT came with 6.2 */
 #define OLDEST_MINOR 2
 
@@ -137,7 +138,7 @@ void takt_redis_facts_config(takt_redis_facts *facts, const takt_reply *reply)
 static void tell_server(const takt_redis_facts *facts, takt_checkup *checkup, const char *address)
 {
     const char *name = facts->valkey ? "Valkey" : "Redis";
-    char span[TAKT_CHECKUP_SPAN_SIZE];
+    char span[TAKT_SPAN_SIZE];
     char *rest;
     long major = strtol(facts->version, &rest, 10);
     long minor = *rest == '.' ? strtol(rest + 1, NULL, 10) : 0;
@@ -161,15 +162,15 @@ static void tell_server(const takt_redis_facts *facts, takt_checkup *checkup, co
                           "%s %s at %s is too old: takt needs Redis 6.2 or newer, or Valkey", name,
                           facts->version, address);
     else
-        takt_checkup_tell(checkup, TAKT_FINDING_GOOD, "server", "%s %s at %s, %s%s", name,
-                          facts->version, address, facts->uptime_s > 0 ? "up for " : "just started",
-                          facts->uptime_s > 0 ? takt_checkup_span(facts->uptime_s * 1000000, span)
-                                              : "");
+        takt_checkup_tell(
+            checkup, TAKT_FINDING_GOOD, "server", "%s %s at %s, %s%s", name, facts->version,
+            address, facts->uptime_s > 0 ? "up for " : "just started",
+            facts->uptime_s > 0 ? takt_format_rough_span(facts->uptime_s * 1000000, span) : "");
 }
 
 static void tell_eviction(const takt_redis_facts *facts, takt_checkup *checkup)
 {
-    char used[TAKT_CHECKUP_SPAN_SIZE], max[TAKT_CHECKUP_SPAN_SIZE];
+    char used[TAKT_CHECKUP_BYTES_SIZE], max[TAKT_CHECKUP_BYTES_SIZE];
 
     takt_checkup_bytes(facts->used_memory, used);
     takt_checkup_bytes(facts->maxmemory, max);

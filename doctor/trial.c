@@ -10,6 +10,7 @@
 
 #include <uv.h>
 
+#include "base/time_text.h"
 #include "store/policy_record.h"
 
 #define BLOCK_US 1000000 /* long enough to last until UNBLOCK arrives */
@@ -119,7 +120,7 @@ static void on_event(void *data, const takt_event *event)
 
 static void try_all(struct trial *trial, uv_loop_t *loop)
 {
-    char span[TAKT_CHECKUP_SPAN_SIZE];
+    char span[TAKT_SPAN_SIZE];
 
     int size;
 
@@ -146,7 +147,7 @@ static void try_all(struct trial *trial, uv_loop_t *loop)
     if (trial->step == STEPS)
         takt_checkup_tell(trial->checkup, TAKT_FINDING_GOOD, "use",
                           "every operation of takt was tried and works; a peek took %s",
-                          takt_checkup_span(trial->look_us, span));
+                          takt_format_rough_span(trial->look_us, span));
     takt_store_close(trial->store, NULL, NULL);
     uv_run(loop, UV_RUN_DEFAULT);
 }

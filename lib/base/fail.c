@@ -8,19 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Drops a multi-byte character that the cut at `length` has split. */
-static void trim_partial_character(char *text, size_t length)
-{
-    size_t start = length;
-    while (start > 0 && ((unsigned char)text[start - 1] & 0xc0) == 0x80)
-        start--;
-    if (start == 0 || (unsigned char)text[start - 1] < 0xc0)
-        return;
-    unsigned char lead = (unsigned char)text[start - 1];
-    size_t wanted = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-    if (length - (start - 1) < wanted)
-        text[start - 1] = '\0';
-}
+#include "base/utf8.h"
 
 __attribute__((format(printf, 2, 0))) static void write_text(char text[TAKT_ERROR_TEXT_SIZE],
                                                              const char *format, va_list arguments)
@@ -29,7 +17,7 @@ __attribute__((format(printf, 2, 0))) static void write_text(char text[TAKT_ERRO
     if (length < 0)
         text[0] = '\0';
     else if (length >= TAKT_ERROR_TEXT_SIZE)
-        trim_partial_character(text, TAKT_ERROR_TEXT_SIZE - 1);
+        text[takt_utf8_whole(text, TAKT_ERROR_TEXT_SIZE - 1)] = '\0';
 }
 
 /* Both functions first write to a local text, because an argument may point into error->text. */
@@ -66,6 +54,6 @@ void takt_fail_prefix(takt_error *error, const char *format, ...)
     memcpy(text + length, error->text, rest);
     text[length + rest] = '\0';
     if (cut)
-        trim_partial_character(text, length + rest);
+        text[takt_utf8_whole(text, strlen(text))] = '\0';
     memcpy(error->text, text, strlen(text) + 1);
 }

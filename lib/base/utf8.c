@@ -32,3 +32,16 @@ size_t takt_utf8_decode(const char *bytes, size_t size, uint32_t *character)
     *character = value;
     return length;
 }
+
+size_t takt_utf8_whole(const char *text, size_t size)
+{
+    size_t start = size, length;
+
+    while (start > 0 && size - start < 3 && ((unsigned char)text[start - 1] & 0xc0) == 0x80)
+        start--;
+    if (start == 0 || (unsigned char)text[start - 1] < 0xc0)
+        return size;
+    start--;
+    length = (unsigned char)text[start] >= 0xf0 ? 4 : (unsigned char)text[start] >= 0xe0 ? 3 : 2;
+    return size - start < length ? start : size;
+}

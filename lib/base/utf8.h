@@ -12,4 +12,7 @@
  * 0: the bytes are not UTF-8. */
 size_t takt_utf8_decode(const char *bytes, size_t size, uint32_t *character);
 
+/* How many of the first `size` bytes of a longer text end with a whole character. */
+size_t takt_utf8_whole(const char *text, size_t size);
+
 #endif

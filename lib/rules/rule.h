@@ -241,6 +241,7 @@ struct takt_algorithm {
     unsigned takes; /* TAKT_TAKES_...: what else is refused before prepare() */
     bool paced;     /* the state is one instant, which each token moves on by the same time */
     bool owes;      /* commit may take more than is due: the state itself says when it is paid */
+    bool logged;    /* the state has pages of a log beside it */
     bool guarded;   /* a rule without a guard in the policy has one: no call may come early */
 
     /* Checks the numbers and derives the second group.  0, or TAKT_E_POLICY with "burst: ..." in

@@ -257,6 +257,7 @@ const takt_algorithm takt_sliding_log = {
     .name = "sliding-log",
     .letter = 'l',
     .guarded = true,
+    .logged = true,
     .prepare = takt_window_prepare,
     .capacity = takt_window_capacity,
     .rest = rest,

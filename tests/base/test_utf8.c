@@ -7,6 +7,29 @@
 
 #include "base/utf8.h"
 
+/* Never within the last character, if there is one. */
+Test(utf8, a_cut_ends_with_a_whole_character)
+{
+    static const struct {
+        const char *text;
+        size_t size, whole;
+    } rows[] = {
+        {"abc", 2, 2},
+        {"abc", 0, 0},
+        {"a\xc3\xa4z", 3, 3},
+        {"a\xc3\xa4z", 2, 1},
+        {"\xe2\x82\xac!", 3, 3},
+        {"\xe2\x82\xac!", 2, 0},
+        {"x\xe2\x82\xac!", 2, 1},
+        {"x\xf0\x9f\x98\x80", 4, 1},
+        {"x\xf0\x9f\x98\x80", 5, 5},
+        {"\x80\x80\x80\x80\x80", 4, 4}, /* not UTF-8 */
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        cr_expect_eq(takt_utf8_whole(rows[i].text, rows[i].size), rows[i].whole, "row %zu", i);
+}
+
 Test(utf8, reads_one_character_or_none)
 {
     static const struct {

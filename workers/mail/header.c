@@ -8,6 +8,7 @@
 
 #include "encode.h"
 #include "jobs/text/base64.h"
+#include "kit/text.h"
 
 #define WORD_START "=?UTF-8?B?"
 #define WORD_END   "?="
@@ -34,8 +35,8 @@ static void put_words(takt_buffer *out, const char *text, size_t size)
 {
     for (size_t i = 0; i < size;) {
         size_t count = size - i < WORD_BYTES ? size - i : WORD_BYTES;
-        while (i + count < size && count > 1 && ((unsigned char)text[i + count] & 0xc0) == 0x80)
-            count--;
+        if (i + count < size)
+            count = takt_utf8_whole(text + i, count);
         if (i > 0)
             takt_buffer_text(out, "\r\n ");
         takt_buffer_text(out, WORD_START);

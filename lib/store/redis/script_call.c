@@ -403,7 +403,7 @@ static bool write_policy_call(struct pen *pen, const char *name_space, const tak
 static bool has_log(const takt_numbers *numbers)
 {
     for (int i = 0; i < numbers->rule_count; i++)
-        if (numbers->rules[i].algorithm == &takt_sliding_log)
+        if (numbers->rules[i].algorithm->logged)
             return true;
     return false;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kit/text.h"
 #include "worker.h"
 
 void takt_job_request_take(const takt_worker *worker, takt_request *request, int32_t cost,
@@ -197,8 +198,8 @@ static void fit_reason(const char *why, char reason[TAKT_REASON_SIZE_MAX + 1])
 {
     size_t size = strnlen(why, TAKT_REASON_SIZE_MAX);
 
-    while (size > 0 && why[size] && ((unsigned char)why[size] & 0xc0) == 0x80)
-        size--; /* do not cut inside a character */
+    if (why[size])
+        size = takt_utf8_whole(why, size);
     memcpy(reason, why, size);
     reason[size] = '\0';
     if (takt_check_reason(reason, NULL) != 0)
