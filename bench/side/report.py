@@ -7,6 +7,7 @@ Usage: report.py RESULTS [README]
 README is a file with the two lines BEGIN and END: what is between them becomes the short table.
 """
 
+import collections
 import json
 import pathlib
 import sys
@@ -115,15 +116,17 @@ def write(folder):
 
 
 def shortfalls(goals_told):
-    """One sentence: how many goals were missed, and what they were about."""
+    """One sentence: how many goals were missed, and what most of them were about."""
     missed = [(goal, verdict) for goal, _, verdict in goals_told if verdict.startswith(goals.MISSED)]
     if not missed:
         return f'takt reached all {len(goals_told)} goals ([table](bench/results/table.md)).'
     disturbed = sum(verdict != goals.MISSED for _, verdict in missed)
     subjects = [next((words for start, words in SUBJECTS if goal.startswith(start)), goal) for goal, _ in missed]
+    *others, last = [subject for subject, _ in collections.Counter(subjects).most_common(3)]
+    most = f'{", ".join(others)} and {last}' if others else last
     return (f'takt missed {len(missed)} of [{len(goals_told)} goals](bench/results/table.md)'
             + (f', {disturbed} of them while other programs disturbed the machine' if disturbed else '')
-            + f', in {", ".join(dict.fromkeys(subjects))}: [why](bench/NOTES.md#side-by-side).')
+            + f', most of them in {most}: [why](bench/NOTES.md#side-by-side).')
 
 
 def short(told):
