@@ -147,7 +147,7 @@ static void try_all(struct trial *trial, uv_loop_t *loop)
     if (trial->step == STEPS)
         takt_checkup_tell(trial->checkup, TAKT_FINDING_GOOD, "use",
                           "every operation of takt was tried and works; a peek took %s",
-                          takt_format_rough_span(trial->look_us, span));
+                          takt_format_span(trial->look_us, span));
     takt_store_close(trial->store, NULL, NULL);
     uv_run(loop, UV_RUN_DEFAULT);
 }

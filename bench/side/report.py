@@ -48,6 +48,7 @@ SUBJECTS = (
     ('(G)', 'throughput within one process'),
     ('(H)', 'growth with workers, keys and rules'),
 )
+SUBJECTS_MAX = 3  # that the README names
 
 
 def read(folder):
@@ -122,11 +123,12 @@ def shortfalls(goals_told):
         return f'takt reached all {len(goals_told)} goals ([table](bench/results/table.md)).'
     disturbed = sum(verdict != goals.MISSED for _, verdict in missed)
     subjects = [next((words for start, words in SUBJECTS if goal.startswith(start)), goal) for goal, _ in missed]
-    *others, last = [subject for subject, _ in collections.Counter(subjects).most_common(3)]
+    *others, last = [subject for subject, _ in collections.Counter(subjects).most_common(SUBJECTS_MAX)]
     most = f'{", ".join(others)} and {last}' if others else last
+    most = f'most of them in {most}' if len(set(subjects)) > SUBJECTS_MAX else f'in {most}'
     return (f'takt missed {len(missed)} of [{len(goals_told)} goals](bench/results/table.md)'
             + (f', {disturbed} of them while other programs disturbed the machine' if disturbed else '')
-            + f', most of them in {most}: [why](bench/NOTES.md#side-by-side).')
+            + f', {most}: [why](bench/NOTES.md#side-by-side).')
 
 
 def short(told):

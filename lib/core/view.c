@@ -93,36 +93,70 @@ static int64_t beyond_shares(const takt_place *head, int unit, int64_t share, bo
     return (plan && !alike ? 1 : takt_line_shares(head)) * takt_max(needed - share, 0);
 }
 
-takt_view takt_view_of(const takt_ledger *ledger, int64_t now_us, int at, bool plan)
+/* The other places of one's priority, all together. */
+typedef struct rivals {
+    const takt_place *head;        /* the first before one's own; NULL: none */
+    int64_t weight, places;        /* with one's own place */
+    int64_t before, shares_before; /* those before it */
+    takt_amounts wanted;
+} rivals;
+
+/* `urgent` gets what more urgent places want. */
+static rivals look_at_rivals(const takt_ledger *ledger, int at, int units, takt_amounts *urgent)
 {
-    const takt_place *me = &ledger->line[at], *head = NULL;
-    int64_t from_us = takt_max(now_us, ledger->blocked_until_us);
-    int64_t weight = 0, places = 1, before = 0, shares_before = 0;
-    int units = takt_view_units(ledger);
-    takt_amounts through, others = {{0}}, owed = {{0}};
-    takt_view v = {.urgent = {{0}}};
+    const takt_place *me = &ledger->line[at];
+    rivals all = {.places = 1};
 
     for (int i = 0; i < ledger->line_count; i++) {
         const takt_place *place = &ledger->line[i];
         if (i == at || place->aside || (place->behind && place->priority == me->priority))
             continue;
         TAKT_EACH_UNIT(unit, place->priority < me->priority ? units : 0)
-        v.urgent.of[unit] += takt_line_wanted(place, unit);
+        urgent->of[unit] += takt_line_wanted(place, unit);
         if (place->priority != me->priority)
             continue;
-        weight += place->weight;
-        places++;
+        all.weight += place->weight;
+        all.places++;
         TAKT_EACH_UNIT(unit, units)
-        others.of[unit] += takt_line_wanted(place, unit);
-        before += i < at;
-        shares_before += i < at ? takt_line_shares(place) : 0;
-        if (i < at && !head)
-            head = place;
+        all.wanted.of[unit] += takt_line_wanted(place, unit);
+        all.before += i < at;
+        all.shares_before += i < at ? takt_line_shares(place) : 0;
+        if (i < at && !all.head)
+            all.head = place;
     }
+    all.weight = all.weight > 0 ? all.weight + me->weight : 0;
+    return all;
+}
+
+/* What the place leaves to those before it: their shares, or the turns that it owes them.  Room
+ * that nobody wants is not left. */
+static void leave(const rivals *others, const takt_amounts *owed, int units, bool plan,
+                  takt_view *v)
+{
+    TAKT_EACH_UNIT(unit, units)
+    {
+        int64_t needed = others->head ? takt_line_need(others->head, unit) : 0;
+        int64_t share = v->share.of[unit];
+        int64_t ahead = takt_max(others->shares_before * share, owed->of[unit]) +
+                        (others->head ? beyond_shares(others->head, unit, share, plan) : 0);
+        v->ahead.of[unit] = v->urgent.of[unit] + takt_min(ahead, others->wanted.of[unit]);
+        v->first.of[unit] = v->urgent.of[unit] + (others->head ? needed + others->before - 1 : 0);
+    }
+}
+
+takt_view takt_view_of(const takt_ledger *ledger, int64_t now_us, int at, bool plan)
+{
+    const takt_place *me = &ledger->line[at];
+    int64_t from_us = takt_max(now_us, ledger->blocked_until_us), weight;
+    int units = takt_view_units(ledger);
+    takt_amounts through, owed = {{0}};
+    takt_view v = {.urgent = {{0}}};
+    rivals others = look_at_rivals(ledger, at, units, &v.urgent);
+
     /* alone, a place has everything */
-    v.shared = weight > 0 && me->tenant == 0 && ledger->numbers->concurrency == 0;
-    v.shares = weight > 0 ? takt_line_shares(me) : 1;
-    weight = weight > 0 ? weight + me->weight : 1;
+    v.shared = others.weight > 0 && me->tenant == 0 && ledger->numbers->concurrency == 0;
+    v.shares = others.weight > 0 ? takt_line_shares(me) : 1;
+    weight = takt_max(others.weight, 1);
     v.room = room_of(ledger, from_us, now_us + ledger->numbers->lookahead_us);
     through =
         takt_numbers_throughput(ledger->numbers, &ledger->state, ledger->numbers->lookahead_us);
@@ -136,24 +170,16 @@ takt_view takt_view_of(const takt_ledger *ledger, int64_t now_us, int at, bool p
     v.share.of[unit] = takt_max(takt_max(through.of[unit], v.room.of[unit]) / weight, 1);
     v.permits = takt_holders_free(ledger); /* each wanted permit comes with at least one token */
     v.permit_share = takt_max(ledger->numbers->concurrency / weight, 1);
-    if (weight > places)
-        shares_before = takt_min(shares_before, shares_in_reach(ledger, &v, units));
-    if (plan && head && me->turn > ledger->turn)
-        owed = takt_worth_before(ledger, me->turn - head->turn, places - 1);
-    TAKT_EACH_UNIT(unit, units)
-    {
-        int64_t needed = head ? takt_line_need(head, unit) : 0, share = v.share.of[unit];
-        int64_t ahead = takt_max(shares_before * share, owed.of[unit]) +
-                        (head ? beyond_shares(head, unit, share, plan) : 0);
-        /* room that nobody wants is not reserved */
-        v.ahead.of[unit] = v.urgent.of[unit] + takt_min(ahead, others.of[unit]);
-        v.first.of[unit] = v.urgent.of[unit] + (head ? needed + before - 1 : 0);
-    }
+    if (weight > others.places)
+        others.shares_before = takt_min(others.shares_before, shares_in_reach(ledger, &v, units));
+    if (plan && others.head && me->turn > ledger->turn)
+        owed = takt_worth_before(ledger, me->turn - others.head->turn, others.places - 1);
+    leave(&others, &owed, units, plan, &v);
     if (v.permits != TAKT_NEVER)
-        v.permits =
-            takt_min(v.permits - v.urgent.of[TAKT_UNIT_TOKENS] -
-                         takt_min(shares_before * v.permit_share, others.of[TAKT_UNIT_TOKENS]),
-                     v.shares * v.permit_share);
+        v.permits = takt_min(
+            v.permits - v.urgent.of[TAKT_UNIT_TOKENS] -
+                takt_min(others.shares_before * v.permit_share, others.wanted.of[TAKT_UNIT_TOKENS]),
+            v.shares * v.permit_share);
     return v;
 }
 

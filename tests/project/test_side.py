@@ -121,7 +121,7 @@ def check_subjects(report):
                  'nothing missed is said, too')
     told = [('(B) rate, 1', '1', tables.goals.MISSED + '; disturbed'), ('(B) rate, 2', '2', tables.goals.MISSED)]
     report.check(tables.shortfalls(told) == 'takt missed 2 of [2 goals](bench/results/table.md), 1 of them while other '
-                 'programs disturbed the machine, most of them in the rate: [why](bench/NOTES.md#side-by-side).',
+                 'programs disturbed the machine, in the rate: [why](bench/NOTES.md#side-by-side).',
                  'a subject is named once, and what was disturbed is counted')
     told += [(goal, '1', tables.goals.MISSED) for goal in ('(A)', '(C)', '(C)', '(D)', '(D)', '(D)')]
     report.check(', most of them in memory per key, the rate and busy permits: ' in tables.shortfalls(told),
