@@ -2,7 +2,6 @@
  * agent.c: opens and closes the parts of the agent. A close happens at once, or when all permits
  * have been released.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 
 #include "base/random.h"
 #include "kit/message.h"
+#include "kit/signals.h"
 #include "kit/text.h"
 #include "run.h"
 
@@ -227,7 +227,7 @@ int takt_agent_open(takt_agent *agent, const takt_agent_options *options)
                                         .refused = takt_agent_waiter_refused,
                                         .on_event = on_event},
                           .status.notify.fd = -1};
-    signal(SIGPIPE, SIG_IGN);
+    takt_signals_ignore_broken_pipes();
     takt_list_init(&agent->connections.all);
     takt_list_init(&agent->connections.to_do);
     takt_list_init(&agent->permits.detached);

@@ -175,7 +175,7 @@ static int listen_at_path(takt_agent *agent)
 /* ---- others ---------------------------------------------------------------------------------- */
 
 /* The sockets of systemd's protocol (sd_listen_fds(3)); 0: none. */
-static int handed_over(void)
+static int inherited_count(void)
 {
     const char *count = getenv("LISTEN_FDS"), *pid = getenv("LISTEN_PID");
     int number = count && pid && atol(pid) == (long)getpid() ? atoi(count) : 0;
@@ -250,11 +250,11 @@ static int listen_on_port(takt_agent *agent)
 
 int takt_agent_listen(takt_agent *agent)
 {
-    int handed = handed_over(), status = 0;
+    int inherited = inherited_count(), status = 0;
 
-    for (int i = 0; status == 0 && i < handed; i++)
+    for (int i = 0; status == 0 && i < inherited; i++)
         status = take_over(agent, FIRST_HANDED + i);
-    if (status == 0 && handed == 0)
+    if (status == 0 && inherited == 0)
         status = listen_at_path(agent);
     if (status == 0 && agent->options.port)
         status = listen_on_port(agent);

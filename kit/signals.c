@@ -33,6 +33,11 @@ void takt_signals_open(takt_signals *signals, uv_loop_t *loop, const int *number
     }
 }
 
+void takt_signals_ignore_broken_pipes(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+}
+
 bool takt_signals_reread(const takt_signals *signals, int number)
 {
     return number == SIGHUP &&

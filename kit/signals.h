@@ -29,6 +29,10 @@ void takt_signals_open(takt_signals *signals, uv_loop_t *loop, const int *number
  * ends the program, except under nohup. */
 bool takt_signals_reread(const takt_signals *signals, int number);
 
+/* Writing to a pipe or socket whose reader has gone fails, and ends no program.  For whoever writes
+ * to some; a library must not do that. */
+void takt_signals_ignore_broken_pipes(void);
+
 /* The signals then do not keep the loop alive. */
 void takt_signals_unref(takt_signals *signals);
 

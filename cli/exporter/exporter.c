@@ -2,7 +2,6 @@
  * `takt exporter`: serves the state of limits over HTTP, for Prometheus. It looks at the limits at
  * a fixed interval, so that scrapes, however many, cost the store nothing.
  */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
@@ -199,7 +198,7 @@ int takt_cli_exporter(int argc, char **argv, takt_cli_settings *settings)
     watch->rows.forgets = true;
     watch->lister.listed = on_listed;
     takt_cli_parse(&argp, argc, argv, false, &exporter);
-    signal(SIGPIPE, SIG_IGN);
+    takt_signals_ignore_broken_pipes();
     int status = takt_cli_watch_open(watch);
     if (status == 0) {
         takt_cli_watch_list(watch, note);

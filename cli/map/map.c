@@ -268,7 +268,7 @@ static void on_signal(uv_signal_t *handle, int signal)
 
 static void watch_signals(mapping *map)
 {
-    signal(SIGPIPE, SIG_IGN); /* writes report a broken pipe */
+    takt_signals_ignore_broken_pipes();
     takt_signals_open(&map->signals, &map->session.loop, takt_signals_ending, on_signal, map);
 }
 

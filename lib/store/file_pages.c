@@ -62,8 +62,8 @@ void takt_file_pages_pass(MDB_val *name, char bytes[TAKT_FILE_NAME_MAX])
 static takt_file_page *find(const takt_file_pages *file, int book, int64_t number)
 {
     for (int i = file->count - 1; i >= 0; i--)
-        if (file->at_hand[i].number == number && file->at_hand[i].book == book)
-            return &file->at_hand[i];
+        if (file->loaded[i].number == number && file->loaded[i].book == book)
+            return &file->loaded[i];
     return NULL;
 }
 
@@ -73,13 +73,13 @@ static takt_file_page *add(takt_file_pages *file, int book, int64_t number)
 
     if (file->count == file->capacity) {
         size_t capacity = (size_t)file->capacity + CAPACITY_STEP;
-        takt_file_page *grown = realloc(file->at_hand, capacity * sizeof *grown);
+        takt_file_page *grown = realloc(file->loaded, capacity * sizeof *grown);
         if (grown == NULL)
             return takt_pages_fail(&file->pages, TAKT_PAGES_NOMEM);
-        file->at_hand = grown;
+        file->loaded = grown;
         file->capacity += CAPACITY_STEP;
     }
-    added = &file->at_hand[file->count];
+    added = &file->loaded[file->count];
     if (file->count == file->allocated) {
         added->bytes = malloc(TAKT_PAGE_SIZE);
         if (added->bytes == NULL)
@@ -252,7 +252,7 @@ int takt_file_pages_end(takt_file_pages *file, bool kept)
         return rc;
     rc = remove_dropped(file);
     for (int i = 0; rc == 0 && i < file->count; i++) {
-        const takt_file_page *page = &file->at_hand[i];
+        const takt_file_page *page = &file->loaded[i];
         if (page->changed && page->number >= file->below[page->book])
             rc = write_page(file, page);
     }
@@ -262,7 +262,7 @@ int takt_file_pages_end(takt_file_pages *file, bool kept)
 void takt_file_pages_free(takt_file_pages *file)
 {
     for (int i = 0; i < file->allocated; i++)
-        free(file->at_hand[i].bytes);
-    free(file->at_hand);
+        free(file->loaded[i].bytes);
+    free(file->loaded);
     *file = (takt_file_pages){0};
 }

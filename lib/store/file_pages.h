@@ -26,9 +26,9 @@ typedef struct takt_file_pages {
     MDB_dbi dbi;
     const char *name; /* the ledger's */
     size_t name_size;
-    takt_file_page *at_hand;
+    takt_file_page *loaded;
     int count, capacity;
-    int allocated; /* entries of at_hand that have memory */
+    int allocated; /* entries of loaded that have memory */
     int64_t below[TAKT_BOOKS_MAX];
     bool cleared;
     bool expired; /* so is the ledger's record; it is removed unless the call writes it anew */

@@ -2,13 +2,13 @@
  * worker.c: a worker from start to end: opens its parts, runs the loop, drains on a signal, and
  * closes the parts in order: kind, source, client, report.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sysexits.h>
 #include <unistd.h>
 
 #include "kit/message.h"
+#include "kit/signals.h"
 #include "kit/standard_files.h"
 #include "kit/wall_clock.h"
 #include "worker.h"
@@ -150,7 +150,7 @@ static void prepare(takt_worker *worker)
     worker->lanes.size_max = MEMORY_MAX;
     worker->source_closed = on_source_closed;
     worker->random = (uint64_t)takt_wall_clock_now() ^ (uint64_t)getpid() << 40;
-    signal(SIGPIPE, SIG_IGN);
+    takt_signals_ignore_broken_pipes();
     worker->handles.signals.rereads = true;
     takt_signals_open(&worker->handles.signals, &worker->loop, takt_signals_ending, on_signal,
                       worker);

@@ -4,13 +4,13 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "kit/openmetrics.h"
+#include "kit/signals.h"
 #include "kit/status_page.h"
 #include "kit/terminal.h"
 #include "kit/wall_clock.h"
@@ -232,7 +232,7 @@ int takt_report_open(takt_report **report, uv_loop_t *loop, const takt_report_op
 
     if (!made)
         return fail(error, TAKT_E_NOMEM, "report", takt_strerror(TAKT_E_NOMEM));
-    signal(SIGPIPE, SIG_IGN);
+    takt_signals_ignore_broken_pipes();
     made->loop = loop;
     made->options = *options;
     made->figures.name = options->name;

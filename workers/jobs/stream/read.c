@@ -16,7 +16,7 @@ static const char too_large[] =
     "the entry is too large to read (more than 64 MiB); a job has at most 1 MiB";
 
 /* Hands an entry, [ID, [FIELD, VALUE ...]], to the reader; it is in the table already. */
-static void hand_out(takt_stream *stream, takt_job_ref ref, const takt_reply *fields,
+static void give_job(takt_stream *stream, takt_job_ref ref, const takt_reply *fields,
                      unsigned attempts, bool fetched)
 {
     const takt_reply *job = takt_stream_names_field(fields, TAKT_STREAM_FIELD_JOB);
@@ -47,7 +47,7 @@ static void take_new(takt_stream *stream, const takt_reply *entry)
     }
     if (stream->read.want > 0)
         stream->read.want--;
-    hand_out(stream, ref, entry + 2, 0, false);
+    give_job(stream, ref, entry + 2, 0, false);
 }
 
 /* [[KEY, [ENTRY ...]]] */
@@ -159,7 +159,7 @@ static void found(takt_stream *stream, takt_job_ref ref, const takt_reply *field
     if (why != NULL)
         stream->events->took(stream->data, ref, NULL, 0, attempts, fetched, why);
     else
-        hand_out(stream, ref, fields, attempts, fetched);
+        give_job(stream, ref, fields, attempts, fetched);
 }
 
 /* [[ID, [FIELD, VALUE ...]]] */
