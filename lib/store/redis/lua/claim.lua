@@ -710,8 +710,8 @@ claim = {
         end
         if line and line.trim then
             line.trim(claim.own)
-            claim.tag = claim.wants[1] and tenants.find(claim.wants[1].priority, tenants.name or '')
-            claim.tag = claim.tag and claim.tag.tag or 0
+            local one = claim.wants[1] and tenants.find(claim.wants[1].priority, tenants.name or '')
+            claim.tag = one and one.tag or 0
         end
         if claim.inner and claim.inner.name then
             tenants.arrange(claim.own)

@@ -7,7 +7,7 @@
 --       values: the claims behind were not run.
 
 local replies, values, key, argument = {}, 0, 0, 1
-local written = {} -- the tenants of the ledger that the last claim has written: tenants.lua
+local written = {} -- the tenants of the ledger that the last claim has written: tenants_text.lua
 for keys, arguments in ARGV[1]:gmatch('(%d+),(%d+)') do
     if values > TAKT_CLAIMS_VALUES_MAX then
         break
