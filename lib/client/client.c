@@ -1,16 +1,13 @@
 /*
  * client.c: what the other files of the client share: asking for a pass, sending events, counting
- * answers, noting that the store is lost or back, and changing to another policy.
+ * answers, and noting that the store is lost or back.
  */
 #include "client/client.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "policy/weights.h"
 #include "scheduler/registry.h"
-#include "scheduler/renew.h"
 #include "shadow/shadow.h"
 
 const char *takt_version(void)
@@ -128,51 +125,6 @@ void takt_client_aim(takt_store_call *call, takt_store_inner *inner, const takt_
                                       nest->inner[i].key, nest->inner[i].units};
 }
 
-/* Whether programs behind an agent have brought the limit along. */
-static bool is_brought(const takt_client *client, const takt_limit *limit)
-{
-    const takt_brought_limit *brought = client->brought;
-
-    while (brought && &brought->limit != limit)
-        brought = brought->next;
-    return brought;
-}
-
-/* A limit that only programs have stays, and so does one of theirs that is newer. */
-static const takt_limit *find(const void *data, const takt_limit *limit, const char *key)
-{
-    const takt_client *client = data;
-    const takt_limit *found = takt_policy_renewed(client->policy, limit, key);
-
-    return (!found || found->numbers.revision < limit->numbers.revision) &&
-                   is_brought(client, limit)
-               ? limit
-               : found;
-}
-
-/* The name that a hash stands for is not known here: its weight holds until the next acquire. */
-static int32_t weigh(const void *data, const takt_limit *limit, const char *tenant, int32_t weight)
-{
-    if (is_brought(data, limit))
-        return weight; /* the programs say it */
-    if (limit->fair == TAKT_FAIR_WORKER)
-        return 1;
-    return limit->key_hash ? weight : takt_weights_of(limit, tenant);
-}
-
-/* The events already sent, for the limits that both policies have; NULL: no memory. */
-static uint8_t *carry_told(const takt_client *client, const takt_policy *policy)
-{
-    uint8_t *told = calloc(policy->limit_count + 1, sizeof *told);
-
-    for (size_t i = 0; told && i < policy->limit_count; i++) {
-        const char *name = policy->limits[i]->name;
-        if (takt_policy_find(client->policy, name))
-            told[i] = client->told[takt_policy_index(client->policy, name)] & TAKT_TOLD_FALLBACK;
-    }
-    return told;
-}
-
 bool takt_client_tells_first(takt_client *client, const takt_limit *limit, uint8_t what)
 {
     bool gone = !takt_policy_find(client->policy, limit->name); /* the policy has been replaced */
@@ -182,32 +134,4 @@ bool takt_client_tells_first(takt_client *client, const takt_limit *limit, uint8
 
     client->told[index] |= what;
     return !told;
-}
-
-int takt_client_check_hashes(const takt_client *client, const takt_policy *policy,
-                             takt_error *error)
-{
-    for (size_t i = 0; i < policy->limit_count; i++)
-        if (policy->limits[i]->key_hash) {
-            int code = takt_key_hash_check(&client->key_secret, policy->limits[i]->name, error);
-            if (code < 0)
-                return code;
-        }
-    return 0;
-}
-
-int takt_client_renew(takt_client *client, const takt_policy *policy)
-{
-    uint8_t *told = carry_told(client, policy);
-
-    if (!told)
-        return TAKT_E_NOMEM;
-    free(client->told);
-    client->told = told;
-    client->policy = policy;
-    client->asked = NULL;
-    client->renewed = true;
-    takt_renew_policy(&client->scheduler, find, weigh, client);
-    takt_client_ask(client);
-    return 0;
 }

@@ -22,8 +22,8 @@
  *
  * request.c finds the limits that a request names.  call.c has the calls to a ledger that are no
  * acquires (peek, block ...); of these try.c and settle.c may send more than one.  follow.c and
- * reload.c change the policy.  events.c has the sentences of events.  open.c and close.c begin and
- * end a client.  client.c has the functions that all of them use.
+ * reload.c bring another policy, and renew.c changes to it.  events.c has the sentences of events.
+ * open.c and close.c begin and end a client.  client.c has the functions that all of them use.
  *
  * docs/design.md ("One acquire in the code") follows these steps through the other folders.
  */

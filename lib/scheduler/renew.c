@@ -25,14 +25,13 @@ static takt_chain chain_of(const takt_queue *queue)
     return chain;
 }
 
-/* The limits that a nested queue continues with: its waiters wait for those that they asked for,
- * also if these are within others now.  False: it keeps the old ones. */
-static bool find_chain(const takt_queue *queue, takt_finder *find, const void *data,
-                       takt_chain *chain)
+/* The limits that a nested queue continues with.  What is in it now stays: it waits for the limits
+ * that it asked for, also if these are within others now.  False: the queue keeps the old ones. */
+static bool find_chain(const takt_queue *queue, const takt_successor *to, takt_chain *chain)
 {
     *chain = chain_of(queue);
     for (int i = 0; i < chain->count; i++) {
-        chain->limits[i] = find(data, chain->limits[i], chain->keys[i]);
+        chain->limits[i] = to->find(to->data, chain->limits[i], chain->keys[i]);
         if (!chain->limits[i])
             return false;
     }
@@ -40,32 +39,31 @@ static bool find_chain(const takt_queue *queue, takt_finder *find, const void *d
            (!chain->numbered || takt_chain_follows(chain));
 }
 
-static void renew(takt_scheduler *scheduler, takt_queue *queue, takt_finder *find,
-                  takt_weigher *weigh, const void *data)
+static void renew(takt_scheduler *scheduler, takt_queue *queue, const takt_successor *to)
 {
-    takt_chain chain = {.limits = {find(data, queue->limit, queue->key)}};
+    takt_chain chain = {.limits = {to->find(to->data, queue->limit, queue->key)}};
 
-    if (queue->nest ? !find_chain(queue, find, data, &chain) : !chain.limits[0])
+    if (queue->nest ? !find_chain(queue, to, &chain) : !chain.limits[0])
         return;
     if (queue->nest && queue->nest->inside == TAKT_INSIDE_WITHIN)
         queue->nest->weight =
-            weigh(data, chain.limits[0], queue->nest->tenant, queue->nest->weight);
+            to->weigh(to->data, chain.limits[0], queue->nest->tenant, queue->nest->weight);
     else if (queue->turn)
-        queue->turn->weight = weigh(data, chain.limits[queue->nest ? queue->nest->count : 0],
-                                    queue->turn->tenant, queue->turn->weight);
+        queue->turn->weight =
+            to->weigh(to->data, chain.limits[queue->nest ? queue->nest->count : 0],
+                      queue->turn->tenant, queue->turn->weight);
     if (queue->nest)
         takt_renew_nested(scheduler, queue, &chain);
     else
         takt_renew_queue(scheduler, queue, chain.limits[0]);
 }
 
-void takt_renew_policy(takt_scheduler *scheduler, takt_finder *find, takt_weigher *weigh,
-                       const void *data)
+void takt_renew_policy(takt_scheduler *scheduler, const takt_successor *to)
 {
-    takt_move_waiters(scheduler, find, weigh, data);
+    takt_move_waiters(scheduler, to);
     for (size_t i = 0; i < scheduler->queues.used; i++)
         for (takt_entry *entry = scheduler->queues.buckets[i]; entry; entry = entry->next)
-            renew(scheduler, TAKT_HOLDER(entry, takt_queue, registry.entry), find, weigh, data);
+            renew(scheduler, TAKT_HOLDER(entry, takt_queue, registry.entry), to);
 }
 
 /* Whether the limit, or one that it is within, is among them. */

@@ -109,33 +109,6 @@ Test(reload, permits_go_on)
     end();
 }
 
-/* A waiter still passes the outer limits that applied when it asked, with their present numbers. */
-Test(reload, within_changes_on_the_way)
-{
-    static seen job, large, later;
-    takt_request request = TAKT_REQUEST("in");
-
-    begin("limits:\n  - {name: in, rules: [{rate: 10/s, burst: 5}], within: out}\n"
-          "  - {name: out, rules: [{rate: 10/s, burst: 5}]}\n");
-    request.cost = 5;
-    cr_assert_eq(acquire(&job, request), 0);
-    run_until(1);
-    takt_release(&job.permit);
-    cr_assert_eq(acquire(&job, TAKT_REQUEST("in")), 0);
-    cr_assert_eq(acquire(&large, request), 0);
-    reload("revision: 1\nlimits:\n  - {name: in, rules: [{rate: 10/s, burst: 5}], within: other}\n"
-           "  - {name: out, rules: [{rate: 10/s, burst: 2}]}\n"
-           "  - {name: other, rules: [{rate: 10/s, burst: 1}]}\n");
-    request.cost = 2;
-    cr_assert_eq(acquire(&later, request), TAKT_E_COST, "it would go through the other one");
-    run_until(3);
-    cr_expect_eq(job.status, 0);
-    cr_expect_eq(large.status, TAKT_E_COST, "more than the one around can ever give by now");
-    cr_expect_eq(large.permit.slot_at_us, 0, "that of the inner one started nothing");
-    cr_expect_eq(takt_settle(&large.permit, &TAKT_REQUEST("in"), NULL, 0), TAKT_E_INVALID);
-    end();
-}
-
 /* With a lower revision the ledger's numbers stay valid, as the next award says. */
 Test(reload, the_higher_revision_holds)
 {

@@ -1,9 +1,10 @@
 /*
- * modes.c: fleets whose workers put a level into shadow, and out of it, while work waits and while
- * callbacks are due.
+ * modes.c: fleets whose workers put a level into shadow, and out of it, and a limit around another
+ * one, and away again, while work waits and while callbacks are due.
  *
  * Work is of an account, within a vendor, within a limit that is always in shadow.  Each worker has
- * a policy of its own, under which the accounts enforce or are in shadow.
+ * a policy of its own, under which the accounts enforce or are in shadow, and are in a team, within
+ * the vendor, or not.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,13 +37,15 @@ typedef struct job {
 typedef struct start {
     int64_t slot_us;
     int account;
-    bool held_up; /* by its account, too */
+    bool by_account, by_team; /* what has held it up, too */
 } start;
 
 static takt_fleet fleet;
-static takt_limit vendor, seen, account_enforces, account_in_shadow;
+static takt_limit vendor, seen, team;
+static takt_limit accounts[2][2];  /* in a team or not; they enforce or are in shadow */
+static const takt_limit *replaced; /* that of the policy that is replaced */
 static char keys[ACCOUNTS_MAX][24];
-static bool enforces[WORKERS_MAX];
+static bool enforces[WORKERS_MAX], has_team[WORKERS_MAX];
 static int64_t begun[WORKERS_MAX], begun_in_shadow[WORKERS_MAX];
 static int64_t last_number[WORKERS_MAX][ACCOUNTS_MAX];
 static job jobs[JOBS_MAX];
@@ -67,14 +70,25 @@ static void set_limit(takt_limit *limit, const char *name, int64_t tokens, int64
 
 /* ---- the policies of workers ----------------------------------------------------------------- */
 
+static const takt_limit *account_of(const takt_fleet_worker *worker)
+{
+    return &accounts[has_team[worker->index]][enforces[worker->index]];
+}
+
+static const takt_limit *before(const void *data, const char *name)
+{
+    (void)data;
+    return strcmp(name, "account") == 0 ? replaced : NULL;
+}
+
 static const takt_limit *find(const void *data, const takt_limit *limit, const char *key)
 {
     const takt_fleet_worker *worker = data;
 
     (void)key;
-    if (strcmp(limit->name, account_enforces.name) != 0)
-        return limit;
-    return enforces[worker->index] ? &account_enforces : &account_in_shadow;
+    if (limit == &team && !has_team[worker->index])
+        return NULL;
+    return strcmp(limit->name, "account") == 0 ? account_of(worker) : limit;
 }
 
 static int32_t weigh(const void *data, const takt_limit *limit, const char *tenant, int32_t weight)
@@ -85,29 +99,68 @@ static int32_t weigh(const void *data, const takt_limit *limit, const char *tena
     return weight;
 }
 
-static void change(takt_fleet_worker *worker, bool to_enforce)
+/* Only the team comes and goes. */
+static bool join(void *data, const takt_level *levels, int count, const takt_level *inside,
+                 const takt_limit *outer, const char *tenant, takt_level *joined)
 {
-    if (worker->dead || enforces[worker->index] == to_enforce)
+    (void)data;
+    (void)levels;
+    (void)count;
+    (void)inside;
+    (void)tenant;
+    if (outer != &team)
+        family_fail(1, "a level joins that was there", outer->name, 0, 0);
+    *joined = (takt_level){.limit = outer, .key = "", .cost = 1};
+    return true;
+}
+
+static void change(takt_fleet_worker *worker, bool to_enforce, bool to_team)
+{
+    const takt_successor to = {before, find, weigh, join, worker};
+
+    if (worker->dead ||
+        (enforces[worker->index] == to_enforce && has_team[worker->index] == to_team))
         return;
+    replaced = account_of(worker);
     enforces[worker->index] = to_enforce;
-    takt_renew_policy(&worker->scheduler, find, weigh, worker);
+    has_team[worker->index] = to_team;
+    takt_renew_policy(&worker->scheduler, &to);
     takt_sim_ask_pass(worker);
+}
+
+static void change_one(takt_fleet_worker *worker)
+{
+    bool one = chance(&random_state, 50);
+
+    change(worker, enforces[worker->index] ^ one, has_team[worker->index] ^ !one);
 }
 
 /* ---- work ------------------------------------------------------------------------------------ */
 
 static void acquire(job *one, int64_t max_wait_us);
 
+/* Whether a limit within the vendor has given the permit its slot as well. */
+static bool has_level(const takt_permit *permit, const char *name)
+{
+    const takt_nest *nest = permit->queue->nest;
+
+    for (int i = 0; nest && i < nest->count; i++)
+        if (strcmp(nest->inner[i].limit->name, name) == 0)
+            return true;
+    return false;
+}
+
 static void started(takt_permit *permit, int status)
 {
     job *one = permit->data;
     int worker = one->worker->index;
+    bool by_account = has_level(permit, "account"), by_team = has_level(permit, "team");
 
     if (status == TAKT_E_DEADLINE)
         return;
     if (status != 0)
         family_fail(5, "an acquire fails", keys[one->account], status, 0);
-    if (enforces[worker] && permit->levels <= 1)
+    if ((enforces[worker] && !by_account) || (has_team[worker] && !by_team))
         family_fail(1, "a start without a level that enforces", keys[one->account], one->number,
                     worker);
     if (permit->slot_at_us > takt_fleet_ledger_clock(&fleet, 0))
@@ -119,24 +172,28 @@ static void started(takt_permit *permit, int status)
     if (start_count == STARTS_MAX)
         abort();
     last_number[worker][one->account] = one->number;
-    starts[start_count++] = (start){permit->slot_at_us, one->account, permit->levels > 1};
+    starts[start_count++] = (start){permit->slot_at_us, one->account, by_account, by_team};
     begun[worker]++;
-    begun_in_shadow[worker] += permit->levels <= 1;
+    begun_in_shadow[worker] += !by_account;
     quiet_starts += permit->slot_at_us >= quiet_from_us;
     if (one->lasting)
         acquire(one, 0);
     if (chance(&random_state, change_percent))
-        change(one->worker, !enforces[worker]);
+        change_one(one->worker);
 }
 
 static void acquire(job *one, int64_t max_wait_us)
 {
     takt_fleet_worker *worker = one->worker;
-    const takt_level levels[] = {
-        {.limit = find(worker, &account_enforces, ""), .key = keys[one->account], .cost = 1},
-        {.limit = &vendor, .key = takt_fleet_key(0), .cost = 1},
-        {.limit = &seen, .key = takt_fleet_key(1), .cost = 1}};
+    takt_level levels[TAKT_LEVELS_MAX] = {
+        {.limit = account_of(worker), .key = keys[one->account], .cost = 1}};
+    int count = 1;
     takt_path path;
+
+    if (has_team[worker->index])
+        levels[count++] = (takt_level){.limit = &team, .key = "", .cost = 1};
+    levels[count++] = (takt_level){.limit = &vendor, .key = takt_fleet_key(0), .cost = 1};
+    levels[count++] = (takt_level){.limit = &seen, .key = takt_fleet_key(1), .cost = 1};
 
     one->permit = (takt_permit){
         .data = one,
@@ -144,7 +201,7 @@ static void acquire(job *one, int64_t max_wait_us)
         .priority = TAKT_PRIORITY_DEFAULT,
         .deadline_at_us = max_wait_us > 0 ? takt_fleet_clock(worker) + max_wait_us : TAKT_NEVER};
     one->number = ++acquires;
-    if (takt_path_find(&worker->scheduler, levels, 3, true, &path) < 0)
+    if (takt_path_find(&worker->scheduler, levels, count, true, &path) < 0)
         abort();
     takt_path_enter(&worker->scheduler, &one->permit, &path);
     takt_sim_ask_pass(worker);
@@ -168,20 +225,38 @@ static int by_slot(const void *a, const void *b)
     return (x->slot_us > y->slot_us) - (x->slot_us < y->slot_us);
 }
 
-/* The slots of one level conform to its rule; account -1: those of all. */
-static void check_level(const takt_limit *limit, int account)
+/* The slots of one level conform to its rule. */
+static void check_level(const takt_limit *limit, const char *key, int account,
+                        bool (*counts)(const start *one, int account))
 {
     const takt_rule *rule = &limit->numbers.rules[0];
     int64_t interval_us = rule->period_us / rule->limit, tat_us = 0;
 
     for (int i = 0; i < start_count; i++) {
-        if (account >= 0 && (starts[i].account != account || !starts[i].held_up))
+        if (!counts(&starts[i], account))
             continue;
         if (starts[i].slot_us + 1 < tat_us - (rule->burst - 1) * interval_us)
-            family_fail(1, "a slot too early", account < 0 ? limit->name : keys[account],
-                        starts[i].slot_us, tat_us);
+            family_fail(1, "a slot too early", key, starts[i].slot_us, tat_us);
         tat_us = takt_max(tat_us, starts[i].slot_us) + interval_us;
     }
+}
+
+static bool is_any(const start *one, int account)
+{
+    (void)one;
+    (void)account;
+    return true;
+}
+
+static bool is_of_team(const start *one, int account)
+{
+    (void)account;
+    return one->by_team;
+}
+
+static bool is_of_account(const start *one, int account)
+{
+    return one->by_account && one->account == account;
 }
 
 static int64_t acquires_in_shadow(const takt_fleet_worker *worker, const takt_limit *limit)
@@ -198,22 +273,28 @@ static void check_shadows(const takt_fleet_worker *worker)
 
     if (got != all)
         family_fail(1, "a shadow counts other work than starts", seen.name, got, all);
-    got = acquires_in_shadow(worker, &account_in_shadow);
+    got = acquires_in_shadow(worker, &accounts[0][false]);
     if (got != begun_in_shadow[worker->index])
-        family_fail(1, "a shadow counts other work than starts", account_in_shadow.name, got,
+        family_fail(1, "a shadow counts other work than starts", "account", got,
                     begun_in_shadow[worker->index]);
 }
 
 /* ---- fleets at random ------------------------------------------------------------------------ */
 
-static void open_fleet(uint64_t seed, int workers, int count, int64_t rate, int64_t own)
+static void open_fleet(uint64_t seed, int workers, int count, int64_t rate, int64_t own,
+                       int64_t teams)
 {
     set_limit(&seen, "seen", rate, 1, NULL, TAKT_MODE_SHADOW);
     set_limit(&vendor, "vendor", rate, 1 + draw(&random_state, 6), &seen, TAKT_MODE_ENFORCE);
-    set_limit(&account_enforces, "account", own, 1 + draw(&random_state, 4), &vendor,
+    set_limit(&team, "team", teams, 1 + draw(&random_state, 4), &vendor, TAKT_MODE_ENFORCE);
+    set_limit(&accounts[false][true], "account", own, 1 + draw(&random_state, 4), &vendor,
               TAKT_MODE_ENFORCE);
-    account_in_shadow = account_enforces;
-    account_in_shadow.mode = TAKT_MODE_SHADOW;
+    accounts[false][false] = accounts[false][true];
+    accounts[false][false].mode = TAKT_MODE_SHADOW;
+    for (int i = 0; i < 2; i++) {
+        accounts[true][i] = accounts[false][i];
+        accounts[true][i].within = &team;
+    }
     if (takt_fleet_open(&fleet, &vendor, workers, BEGIN_US, seed) < 0)
         abort();
     fleet.timeout_us = SECOND_US;
@@ -222,7 +303,7 @@ static void open_fleet(uint64_t seed, int workers, int count, int64_t rate, int6
     for (int i = 0; i < count; i++)
         snprintf(keys[i], sizeof keys[i], "account %d", i);
     for (int w = 0; w < workers; w++)
-        enforces[w] = chance(&random_state, 50);
+        enforces[w] = chance(&random_state, 50), has_team[w] = chance(&random_state, 50);
     memset(begun, 0, sizeof begun);
     memset(begun_in_shadow, 0, sizeof begun_in_shadow);
     memset(last_number, 0, sizeof last_number);
@@ -244,7 +325,7 @@ static void storm(int workers, int count)
         if (fleet.workers[worker].dead)
             continue;
         if (chance(&random_state, 60))
-            change(&fleet.workers[worker], !enforces[worker]);
+            change_one(&fleet.workers[worker]);
         if (chance(&random_state, 50))
             come(worker, (int)draw(&random_state, count), 5, false,
                  1 + draw(&random_state, SECOND_US));
@@ -263,20 +344,20 @@ static int64_t taken_in_shadow(void)
     for (int w = 0; w < fleet.worker_count; w++) {
         const takt_shadow_stats *stats = NULL;
         if (!fleet.workers[w].dead)
-            stats = takt_shadows_find_stats(&fleet.workers[w].shadows, account_in_shadow.name);
+            stats = takt_shadows_find_stats(&fleet.workers[w].shadows, "account");
         taken += stats ? stats->counts.at_once + stats->counts.waited : 0;
     }
     return taken;
 }
 
 /* Shadow waiters go on, and take from the accounts like work. */
-static void check_use(int64_t rate)
+static void check_use(int64_t rate, bool in_teams)
 {
     int64_t whole = rate * QUIET_US / SECOND_US, used;
 
     change_percent = 0;
     for (int w = 0; w < fleet.worker_count; w++)
-        change(&fleet.workers[w], true);
+        change(&fleet.workers[w], true, in_teams);
     quiet_from_us = fleet.now_us + 12 * SECOND_US; /* without what a dead worker has in line */
     takt_fleet_run(&fleet, quiet_from_us);
     used = -taken_in_shadow();
@@ -290,24 +371,28 @@ static void run_one(uint64_t seed)
 {
     static const int64_t rates[] = {20, 50, 100}, inner_rates[] = {2, 5, 10};
     int workers, count;
-    int64_t rate, own;
+    int64_t rate, own, teams;
+    bool in_teams;
 
     random_state = seed * 2654435761U + 29;
     workers = 1 + (int)draw(&random_state, WORKERS_MAX);
     count = 1 + (int)draw(&random_state, ACCOUNTS_MAX);
     rate = rates[draw(&random_state, 3)];
     own = inner_rates[draw(&random_state, 3)];
-    open_fleet(seed, workers, count, rate, own);
+    teams = takt_max(rate / (1 + draw(&random_state, 4)), 2);
+    in_teams = chance(&random_state, 50);
+    open_fleet(seed, workers, count, rate, own, teams);
     for (int i = 0; i < count; i++)
         for (int w = 0; w < workers; w++)
             if (w == 0 || chance(&random_state, 60))
                 come(w, i, 12, true, 0);
     storm(workers, count);
-    check_use(takt_min(rate, count * own));
+    check_use(takt_min(in_teams ? teams : rate, count * own), in_teams);
     qsort(starts, (size_t)start_count, sizeof *starts, by_slot);
-    check_level(&vendor, -1);
+    check_level(&vendor, "vendor", 0, is_any);
+    check_level(&team, "team", 0, is_of_team);
     for (int i = 0; i < count; i++)
-        check_level(&account_enforces, i);
+        check_level(&accounts[false][true], keys[i], i, is_of_account);
     for (int w = 0; w < workers; w++)
         if (!fleet.workers[w].dead)
             check_shadows(&fleet.workers[w]);

@@ -50,6 +50,13 @@ Test(nest, numbered_amounts_need_no_names)
 
 static const takt_limit *newer_server, *newer_domain;
 
+static const takt_limit *before(const void *data, const char *name)
+{
+    (void)data;
+    (void)name;
+    return NULL;
+}
+
 static const takt_limit *find_newer(const void *data, const takt_limit *limit, const char *key)
 {
     (void)data, (void)key;
@@ -65,6 +72,14 @@ static int32_t weigh(const void *data, const takt_limit *limit, const char *tena
     return 1;
 }
 
+/* Nothing that waits moves: no limit joins. */
+static void renew(const takt_limit *(*find)(const void *, const takt_limit *, const char *))
+{
+    const takt_successor to = {.before = before, .find = find, .weigh = weigh};
+
+    takt_renew_policy(&s, &to);
+}
+
 Test(nest, numbered_work_keeps_its_limits_if_new_ones_count_other_units)
 {
     takt_chain chain = numbered();
@@ -74,15 +89,15 @@ Test(nest, numbered_work_keeps_its_limits_if_new_ones_count_other_units)
     count_units(&newer, "tokens", "images");
     newer_server = &newer;
     newer_domain = &inner;
-    takt_renew_policy(&s, find_newer, weigh, NULL);
+    renew(find_newer);
     cr_expect_eq(queue->limit, &server);
     newer.numbers.rule_count = 1;
-    takt_renew_policy(&s, find_newer, weigh, NULL);
+    renew(find_newer);
     cr_expect_eq(queue->limit, &newer);
     cr_expect_eq(queue->nest->inner[0].limit, &inner);
     newer_server = &server;
     newer_domain = &domain;
-    takt_renew_policy(&s, find_newer, weigh, NULL);
+    renew(find_newer);
 }
 
 Test(nest, waiters_keep_the_units_that_they_stated)
@@ -487,7 +502,7 @@ Test(nest, all_levels_follow_a_new_policy_or_none)
     add("a", 1);
     run(0);
     put_off(0, 0, 10 * SECOND, true);
-    takt_renew_policy(&s, find, weigh, NULL);
+    renew(find);
     cr_expect_eq(queues[0]->limit, &next_server);
     cr_expect_eq(queues[0]->nest->inner[0].limit, &next_domain);
     cr_expect_not(takt_renew_is_used(&s, is_old, NULL));
@@ -499,7 +514,7 @@ Test(nest, all_levels_follow_a_new_policy_or_none)
     chain = chain_of(&domain, (const char *const[]){"a", "mx"});
     takt_renew_nested(&s, queues[0], &chain);
     next_domain.mode = TAKT_MODE_SHADOW;
-    takt_renew_policy(&s, find, weigh, NULL);
+    renew(find);
     cr_expect_eq(queues[0]->limit, &server, "it cannot be nested under the new one");
     cr_expect_eq(queues[0]->nest->inner[0].limit, &domain);
     cr_expect(takt_renew_is_used(&s, is_old, NULL));
@@ -515,7 +530,7 @@ Test(nest, who_can_never_start_inside_fails)
     add("a", 0);
     permits[0][0] = (takt_permit){.cost = 3, .priority = 5, .deadline_at_us = TAKT_NEVER};
     takt_waiter_acquire(&s, queues[0], &permits[0][0]);
-    takt_renew_policy(&s, find, weigh, NULL);
+    renew(find);
     run(0);
     cr_expect_eq(permits[0][0].status, TAKT_E_COST);
 }
@@ -552,9 +567,9 @@ Test(nest, newer_numbers_of_an_inner_limit_are_used_until_the_policy_has_caught_
     cr_expect_eq(takt_inner_stated(inner)->revision, 2);
     cr_expect(takt_queue_has_permits(queues[0]));
     cr_expect_eq(takt_queue_lease(queues[0]), SECOND);
-    takt_renew_policy(&s, find, weigh, NULL);
+    renew(find);
     cr_expect_eq(inner->numbers->revision, 2);
     next_domain.numbers.revision = 2;
-    takt_renew_policy(&s, find, weigh, NULL);
+    renew(find);
     cr_expect_eq(inner->numbers, &next_domain.numbers);
 }

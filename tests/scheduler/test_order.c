@@ -347,6 +347,13 @@ Test(order, a_hint_is_for_those_in_line)
 
 /* ---- a new policy ---------------------------------------------------------------------------- */
 
+static const takt_limit *before(const void *data, const char *name)
+{
+    (void)data;
+    (void)name;
+    return NULL;
+}
+
 static const takt_limit *find(const void *data, const takt_limit *before, const char *key)
 {
     (void)before;
@@ -364,20 +371,21 @@ static int32_t weigh(const void *data, const takt_limit *of, const char *tenant,
 Test(order, a_reload_changes_weights_and_ends_turns)
 {
     static takt_limit changed;
+    const takt_successor to = {.before = before, .find = find, .weigh = weigh, .data = &changed};
 
     changed = limit;
     add("acme", 3, 1, 5);
     add("", 2, 1, 5);
     run(0);
     answer_all();
-    takt_renew_policy(&s, find, weigh, &changed);
+    takt_renew_policy(&s, &to);
     run(1);
     cr_assert_eq(claims, 2);
     cr_expect_eq(said[0].tenant_weight, 9);
     cr_expect_eq(said[1].tenant_weight, 1);
     answer_all();
     changed.fair = TAKT_FAIR_WORKER;
-    takt_renew_policy(&s, find, weigh, &changed);
+    takt_renew_policy(&s, &to);
     run(2);
     cr_assert_eq(claims, 2);
     cr_expect_str_eq(said[0].tenant, "acme", "its waiters stay with their tenant");

@@ -36,12 +36,21 @@ static void tear_down(void)
 
 TestSuite(renew, .init = set_up, .fini = tear_down);
 
+static const takt_limit *before(const void *data, const char *name)
+{
+    (void)data;
+    (void)name;
+    return NULL;
+}
+
 static const takt_limit *find(const void *data, const takt_limit *limit, const char *key)
 {
     (void)data;
     (void)key;
     return strcmp(limit->name, next.name) == 0 ? &next : NULL;
 }
+
+static const takt_successor to = {.before = before, .find = find};
 
 static bool is(const void *data, const takt_limit *limit)
 {
@@ -51,7 +60,7 @@ static bool is(const void *data, const takt_limit *limit)
 Test(renew, who_waits_claims_at_once)
 {
     cr_expect(takt_renew_is_used(&r.s, is, &r.limit));
-    takt_renew_policy(&r.s, find, NULL, NULL);
+    takt_renew_policy(&r.s, &to);
     pass(&r, 1);
     cr_expect_eq(r.claims, 1, "not only when it was told to");
     cr_expect_eq(r.queue->limit, &next);
@@ -62,7 +71,7 @@ Test(renew, who_waits_claims_at_once)
 Test(renew, a_limit_that_is_gone_stays_with_those_who_wait)
 {
     strcpy(next.name, "other");
-    takt_renew_policy(&r.s, find, NULL, NULL);
+    takt_renew_policy(&r.s, &to);
     pass(&r, 1);
     cr_expect_eq(r.claims, 0);
     cr_expect_eq(r.queue->limit, &r.limit);
@@ -79,10 +88,10 @@ Test(renew, what_was_learned_holds_where_it_is_newer)
     pass(&r, 1);
     answer(&r, MS, &award);
     next.priority = 2;
-    takt_renew_policy(&r.s, find, NULL, NULL);
+    takt_renew_policy(&r.s, &to);
     cr_expect_eq(r.queue->numbers->revision, 4);
     cr_expect_eq(r.queue->limit->priority, 2, "which is no ledger's");
     next.numbers.revision = 4;
-    takt_renew_policy(&r.s, find, NULL, NULL);
+    takt_renew_policy(&r.s, &to);
     cr_expect_eq(r.queue->limit, &next);
 }
