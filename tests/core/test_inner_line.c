@@ -30,6 +30,42 @@ Test(inner_line, a_worker_that_is_alone_keeps_the_rules_alone)
     cr_assert_eq(inner[0].line_count, 1);
 }
 
+static int64_t starts_of(int keys)
+{
+    int64_t starts = 0;
+
+    for (int i = 0; i < keys; i++)
+        starts += slot_counts[i];
+    return starts;
+}
+
+/* Slots of 20/s are whole intervals of 100/s apart, and those between them are for the others. */
+Test(inner_line, the_only_worker_has_long_turns_with_slots_on_whole_intervals)
+{
+    set_up(limit_of(100, SECOND, 1), limit_of(20, SECOND, 1));
+    for (int i = 0; i < 3; i++)
+        add(1, i, 1000000, 0);
+    run_until(20 * SECOND);
+    check_all();
+    cr_assert_geq(starts_of(3), 1200);
+    cr_assert_leq(claims * 2, starts_of(3));
+}
+
+/* With long turns each slot of one key would put off those of the other: 70/s of 100/s were used.
+ */
+Test(inner_line, it_has_single_slots_otherwise)
+{
+    static takt_numbers second;
+
+    set_up(limit_of(100, SECOND, 1), limit_of(70, SECOND, 1));
+    second = limit_of(30, SECOND, 1);
+    takt_ledger_init(&inner[1], &second, NOW);
+    add(1, 0, 1000000, 0);
+    add(1, 1, 1000000, 0);
+    run_until(20 * SECOND);
+    cr_assert_geq(starts_of(2), 1500, "%lld", (long long)starts_of(2));
+}
+
 Test(inner_line, a_parked_worker_keeps_its_turn)
 {
     set_up(limit_of(50, SECOND, 1), limit_of(1, MINUTE, 1));
