@@ -148,15 +148,10 @@ const char *takt_request_key(const takt_request *request, const takt_demand *dem
     return demand->hashes[level][0] ? demand->hashes[level] : given_key(request, level);
 }
 
-const char *takt_request_tenant(const takt_request *request, const takt_demand *demand, int level,
-                                int32_t *weight)
+const char *takt_request_tenant_at(const takt_request *request, const takt_demand *demand,
+                                   int level, int32_t *weight)
 {
-    const takt_limit *limit = demand->limits[level];
-
-    *weight = 1;
-    if (limit->fair == TAKT_FAIR_WORKER)
-        return NULL;
-    *weight = takt_weights_of(limit, given_tenant(request, demand, level));
+    *weight = takt_weights_of(demand->limits[level], given_tenant(request, demand, level));
     return demand->tenants[level][0] ? demand->tenants[level]
                                      : given_tenant(request, demand, level);
 }

@@ -52,9 +52,19 @@ static inline takt_more takt_request_more(const takt_demand *demand, int level)
  * and its demand. */
 const char *takt_request_key(const takt_request *request, const takt_demand *demand, int level);
 
-/* The tenant there, as the store and the scheduler know it, and its weight; NULL: the limit has no
- * tenants, and *weight is 1. */
-const char *takt_request_tenant(const takt_request *request, const takt_demand *demand, int level,
-                                int32_t *weight);
+/* The tenant at a level that has tenants, as the store and the scheduler know it, and its weight.
+ */
+const char *takt_request_tenant_at(const takt_request *request, const takt_demand *demand,
+                                   int level, int32_t *weight);
+
+/* The same of any level; NULL: the limit has no tenants, and *weight is 1. */
+static inline const char *takt_request_tenant(const takt_request *request,
+                                              const takt_demand *demand, int level, int32_t *weight)
+{
+    *weight = 1;
+    return demand->limits[level]->fair == TAKT_FAIR_WORKER
+               ? NULL
+               : takt_request_tenant_at(request, demand, level, weight);
+}
 
 #endif

@@ -17,28 +17,28 @@
 /* The worker's first waiter has no slot before this time, since the places before it get at least
  * what they want. 0: no place before it. */
 static int64_t turn_at(const takt_ledger *ledger, int64_t now_us, const takt_claim *claim,
-                       takt_view v)
+                       const takt_view *v)
 {
-    if (v.first.of[TAKT_UNIT_TOKENS] == 0)
+    if (v->first.of[TAKT_UNIT_TOKENS] == 0)
         return 0;
     return takt_view_due(
         ledger, takt_max(now_us, ledger->blocked_until_us),
-        takt_amounts_sum(v.first, takt_claim_least(claim, ledger->numbers, ledger->units)));
+        takt_amounts_sum(v->first, takt_claim_least(claim, ledger->numbers, ledger->units)));
 }
 
 /* When a place that lacks a permit should claim again. A release wakes the next worker; the end of
  * a lease wakes nobody, so the first in line claims by itself at that time. TAKT_NEVER: the
  * keepalive is earlier, or other places are before it. */
 static int64_t lease_over_at(const takt_ledger *ledger, int64_t now_us, const takt_place *me,
-                             takt_view v)
+                             const takt_view *v)
 {
     int64_t over_us = TAKT_NEVER;
 
-    if (v.ahead.of[TAKT_UNIT_TOKENS] == 0)
+    if (v->ahead.of[TAKT_UNIT_TOKENS] == 0)
         over_us = takt_holders_over_at(ledger, now_us + TAKT_KEEPALIVE_US);
     return over_us == TAKT_NEVER
                ? over_us
-               : takt_max(over_us, takt_view_room_at(ledger, now_us, me, &v,
+               : takt_max(over_us, takt_view_room_at(ledger, now_us, me, v,
                                                      takt_line_is_weighed(ledger, me)));
 }
 
@@ -100,14 +100,14 @@ void takt_claim_plan(takt_ledger *ledger, int64_t now_us, const takt_claim *clai
             award->least_urgent = place->priority;
             continue;
         }
-        v = takt_view_of(ledger, now_us, at, true);
+        takt_view_look(ledger, now_us, at, true, &v);
         place->lacking = v.permits <= 0;
         if (foremost && !place->lacking)
-            award->next_slot_at_us = turn_at(ledger, now_us, claim, v);
+            award->next_slot_at_us = turn_at(ledger, now_us, claim, &v);
         place->foremost = foremost;
         foremost = false;
         award->in_line |= 1U << place->priority;
-        again_us = place->lacking ? lease_over_at(ledger, now_us, place, v)
+        again_us = place->lacking ? lease_over_at(ledger, now_us, place, &v)
                                   : takt_view_room_at(ledger, now_us, place, &v,
                                                       takt_line_is_weighed(ledger, place));
         if (ledger->inner_count > 0 && !place->lacking) {
@@ -164,7 +164,7 @@ void takt_claim_hurry(const takt_ledger *ledger, int64_t now_us, const takt_clai
 
     if (at == ledger->line_count || ledger->line[at].worker == claim->worker)
         return;
-    v = takt_view_of(ledger, now_us, at, true);
+    takt_view_look(ledger, now_us, at, true, &v);
     again_us = takt_view_room_at(ledger, now_us, &ledger->line[at], &v, false);
     if (v.permits > 0 && ledger->line[at].again_at_us >
                              again_us + ledger->numbers->lookahead_us / TAKT_LOOKAHEAD_FRACTION)

@@ -50,7 +50,7 @@ static int64_t in_turn_at(const takt_ledger *ledger, int64_t now_us, int at)
     place->wanting = ledger->stated[place->priority].tokens;
     place->more = ledger->stated[place->priority].more;
     place->held_back = 0;
-    v = takt_view_of(ledger, now_us, at, true);
+    takt_view_look(ledger, now_us, at, true, &v);
     return v.permits <= 0 ? 0
                           : takt_view_turn_from(ledger, now_us, place, &v, false, true) +
                                 ledger->numbers->lookahead_us;
@@ -90,14 +90,15 @@ static bool cap(takt_ledger *ledger, int64_t now_us, int at, int64_t *parked_us)
 
 /* What the claim states of its waiters of a priority, in the units of a level.  Waiters for which
  * the claim has no space are of its last priority. */
-static takt_place told_of(const takt_ledger *ledger, const takt_claim *claim, takt_unit_map map,
-                          int units, int priority)
+static void tell(const takt_ledger *ledger, const takt_claim *claim, takt_unit_map map, int units,
+                 int priority, takt_place *told)
 {
-    takt_place told = {.worker = claim->worker,
-                       .priority = (int8_t)priority,
-                       .seq = claim->seq,
-                       .weight = takt_max(takt_min(claim->weight, TAKT_WEIGHT_MAX), 1)};
     int64_t unlisted = claim->waiting;
+
+    *told = (takt_place){.worker = claim->worker,
+                         .priority = (int8_t)priority,
+                         .seq = claim->seq,
+                         .weight = takt_max(takt_min(claim->weight, TAKT_WEIGHT_MAX), 1)};
 
     for (int i = 0; i < claim->want_count; i++) {
         const takt_want *want = &claim->wants[i];
@@ -106,17 +107,16 @@ static takt_place told_of(const takt_ledger *ledger, const takt_claim *claim, ta
         if (want->priority != priority || !takt_claim_can_be_given(ledger, want))
             continue;
         one = takt_amounts_by(map, takt_amounts_of(want->cost, want->more));
-        told.wanting += want->count * one.of[TAKT_UNIT_TOKENS];
-        told.waiting += want->count;
+        told->wanting += want->count * one.of[TAKT_UNIT_TOKENS];
+        told->waiting += want->count;
         if (units > TAKT_UNIT_MORE) {
-            takt_claim_add_more(&told.more, &one, want->count, units);
-            takt_claim_add_more(&told.needs, &one, told.need == 0, units);
+            takt_claim_add_more(&told->more, &one, want->count, units);
+            takt_claim_add_more(&told->needs, &one, told->need == 0, units);
         }
-        told.need = told.need ? told.need : one.of[TAKT_UNIT_TOKENS];
+        told->need = told->need ? told->need : one.of[TAKT_UNIT_TOKENS];
     }
     if (claim->want_count > 0 && claim->wants[claim->want_count - 1].priority == priority)
-        told.waiting += takt_max(unlisted, 0);
-    return told;
+        told->waiting += takt_max(unlisted, 0);
 }
 
 /* The priorities, as bits, that the claim states, or of which the worker has places. */
@@ -156,7 +156,7 @@ static bool stand_inside(takt_ledger *ledger, int64_t now_us, const takt_claim *
     for (int i = 0; i < ledger->inner_count; i++) {
         const takt_ledger *inner = ledger->inner[i];
         for (int priority = 0; priority < TAKT_PRIORITIES; priority++)
-            told[priority] = told_of(ledger, claim, inner->units, takt_view_units(inner), priority);
+            tell(ledger, claim, inner->units, takt_view_units(inner), priority, &told[priority]);
         if (!takt_inner_stand(ledger, i, now_us, claim, told))
             listed = false;
     }
@@ -183,7 +183,8 @@ void takt_claim_restate(takt_ledger *ledger, int64_t now_us, const takt_claim *c
         award->unlisted = !stand_inside(ledger, now_us, claim);
     for (int i = 0; i < TAKT_PRIORITIES; i++) {
         if ((priorities & 1U << i) != 0) {
-            takt_place told = told_of(ledger, claim, ledger->units, takt_view_units(ledger), i);
+            takt_place told;
+            tell(ledger, claim, ledger->units, takt_view_units(ledger), i, &told);
             (void)takt_line_restate(ledger, now_us, &told);
         }
     }

@@ -82,7 +82,7 @@ static bool is_uneven(const takt_ledger *ledger, const takt_place *me, takt_amou
 typedef struct serving {
     takt_place *me;
     takt_view view;
-    takt_inner_turn inner; /* of nested work */
+    takt_inner_turn inner; /* of nested work; else it is not set */
     takt_amounts first;    /* what its first waiter needs */
     takt_amounts use;      /* what the place can use of a share */
     takt_amounts left;     /* of the turn */
@@ -95,26 +95,28 @@ typedef struct serving {
     int64_t near_us;      /* or this one to a waiter that stays longer */
 } serving;
 
-static serving begin_serving(const takt_ledger *ledger, int64_t now_us, int at)
+static void begin_serving(const takt_ledger *ledger, int64_t now_us, int at, serving *turn)
 {
     takt_place *me = &ledger->line[at];
-    takt_view v = takt_view_of(ledger, now_us, at, false);
     int64_t lookahead_us = ledger->numbers->lookahead_us;
-    serving turn = {.me = me, .view = v, .permits = v.permits};
 
-    turn.from_us = takt_max(now_us, ledger->blocked_until_us);
-    turn.till_us = now_us + lookahead_us;
-    turn.near_us = takt_offers_are_awaited(ledger, now_us, me)
-                       ? now_us + lookahead_us / TAKT_OFFERS_NEAR
-                       : turn.till_us;
-    turn.left = left_now(ledger, now_us, me, &v, &turn.use);
+    takt_view_look(ledger, now_us, at, false, &turn->view);
+    turn->me = me;
+    turn->permits = turn->view.permits;
+    turn->from_us = takt_max(now_us, ledger->blocked_until_us);
+    turn->till_us = now_us + lookahead_us;
+    turn->near_us = takt_offers_are_awaited(ledger, now_us, me)
+                        ? now_us + lookahead_us / TAKT_OFFERS_NEAR
+                        : turn->till_us;
+    turn->first = turn->use = turn->given = turn->claimed = (takt_amounts){{0}};
+    turn->slots = 0;
+    turn->left = left_now(ledger, now_us, me, &turn->view, &turn->use);
     TAKT_EACH_UNIT(unit, takt_view_units(ledger))
-    turn.first.of[unit] = takt_line_need(me, unit);
+    turn->first.of[unit] = takt_line_need(me, unit);
     if (ledger->inner_count > 0) {
-        turn.inner = takt_inner_turn_of(ledger, now_us, me);
-        turn.permits = takt_min(turn.permits, turn.inner.permits);
+        turn->inner = takt_inner_turn_of(ledger, now_us, me);
+        turn->permits = takt_min(turn->permits, turn->inner.permits);
     }
-    return turn;
 }
 
 /* Gives up to `count` requests of a want the slots that the turn allows. Returns how many. */
@@ -224,8 +226,9 @@ static void count_served(takt_ledger *ledger, const serving *turn)
 static takt_amounts serve(takt_ledger *ledger, int64_t now_us, int at, const takt_claim *claim,
                           takt_award *award)
 {
-    serving turn = begin_serving(ledger, now_us, at);
+    serving turn;
 
+    begin_serving(ledger, now_us, at, &turn);
     for (int i = 0; i < claim->want_count; i++) {
         const takt_want *want = &claim->wants[i];
         if (want->priority == turn.me->priority && takt_claim_can_be_given(ledger, want) &&

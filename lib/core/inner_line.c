@@ -105,7 +105,7 @@ takt_amounts takt_inner_ahead(takt_ledger *inner, int64_t now_us, const takt_pla
     own->lacking = false;
     if (own->aside)
         return (takt_amounts){{0}};
-    v = takt_view_of(inner, now_us, at, false);
+    takt_view_look(inner, now_us, at, false, &v);
     *permits = v.permits;
     own->lacking = v.permits <= 0;
     return v.ahead;
@@ -116,10 +116,11 @@ static void look(const takt_ledger *inner, int64_t now_us, int64_t till_us, int 
                  takt_inner_turn *turn, int i)
 {
     const takt_place *place = &inner->line[at];
-    takt_view v = takt_view_of(inner, now_us, at, false);
+    takt_view v;
     takt_amounts room = takt_numbers_room(inner->numbers, &inner->state,
                                           takt_max(now_us, inner->blocked_until_us), till_us);
 
+    takt_view_look(inner, now_us, at, false, &v);
     turn->shares[i] = v.shares;
     turn->permits = takt_min(turn->permits, v.permits);
     turn->permit_shares[i] = v.permit_share;
@@ -219,7 +220,7 @@ int64_t takt_inner_turn_from(const takt_ledger *ledger, int64_t now_us, const ta
         if (at < 0 || inner->line[at].aside ||
             !(is_contested(inner, at) || (in_line && has_long_turns(ledger, inner, place))))
             continue;
-        v = takt_view_of(inner, now_us, at, true);
+        takt_view_look(inner, now_us, at, true, &v);
         from_us = takt_max(from_us,
                            takt_view_turn_from(inner, now_us, &inner->line[at], &v, false, false));
     }

@@ -56,8 +56,10 @@ int64_t takt_inner_permits_number(takt_ledger *ledger, int64_t now_us, int64_t c
 static int64_t again_at(const takt_ledger *inner, int64_t now_us, int at)
 {
     int64_t keepalive_us = now_us + TAKT_KEEPALIVE_US;
+    takt_view v;
 
-    if (takt_view_of(inner, now_us, at, true).ahead.of[TAKT_UNIT_TOKENS] > 0)
+    takt_view_look(inner, now_us, at, true, &v);
+    if (v.ahead.of[TAKT_UNIT_TOKENS] > 0)
         return keepalive_us;
     return takt_min(takt_holders_over_at(inner, keepalive_us), keepalive_us);
 }

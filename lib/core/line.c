@@ -62,29 +62,31 @@ static int64_t count_active(const takt_ledger *ledger, int priority)
     return count;
 }
 
-/* Returns its index. */
-static int insert(takt_ledger *ledger, takt_place place)
+/* Makes space for a place. Returns its index. */
+static int open_at(takt_ledger *ledger, int priority, int64_t turn)
 {
-    int at = end_of(ledger, place.priority);
+    int at = end_of(ledger, priority);
 
-    while (at > 0 && ledger->line[at - 1].priority == place.priority &&
-           ledger->line[at - 1].turn > place.turn)
+    while (at > 0 && ledger->line[at - 1].priority == priority && ledger->line[at - 1].turn > turn)
         at--;
     memmove(&ledger->line[at + 1], &ledger->line[at],
             (size_t)(ledger->line_count - at) * sizeof *ledger->line);
-    ledger->line[at] = place;
     ledger->line_count++;
     return at;
 }
 
-int takt_line_add(takt_ledger *ledger, takt_place place)
+int takt_line_add(takt_ledger *ledger, uint64_t worker, int priority)
 {
     int64_t step = 1;
+    int at;
 
-    if (takt_line_owes(ledger, place.priority)) /* as after a share */
-        step = takt_max(TAKT_WORTH_STEP / (count_active(ledger, place.priority) + 1), 1);
-    place.turn = ledger->turn = free_turn(ledger, place.priority, ledger->turn + step);
-    return insert(ledger, place);
+    if (takt_line_owes(ledger, priority)) /* as after a share */
+        step = takt_max(TAKT_WORTH_STEP / (count_active(ledger, priority) + 1), 1);
+    ledger->turn = free_turn(ledger, priority, ledger->turn + step);
+    at = open_at(ledger, priority, ledger->turn);
+    ledger->line[at] =
+        (takt_place){.worker = worker, .priority = (int8_t)priority, .turn = ledger->turn};
+    return at;
 }
 
 void takt_line_remove(takt_ledger *ledger, int at)
@@ -105,8 +107,7 @@ int takt_line_restate(takt_ledger *ledger, int64_t now_us, const takt_place *tol
         return -1;
     }
     if (at < 0)
-        at =
-            takt_line_add(ledger, (takt_place){.worker = told->worker, .priority = told->priority});
+        at = takt_line_add(ledger, told->worker, told->priority);
     place = &ledger->line[at];
     place->weight = told->weight;
     if (place->left >= told->weight)
@@ -229,7 +230,8 @@ void takt_line_end_turn(takt_ledger *ledger, int at, int64_t moves, int64_t usua
         place.turn = weighed_turn(ledger, &place);
     else
         move_on(ledger, &place, moves, usual);
-    insert(ledger, place);
+    at = open_at(ledger, place.priority, place.turn);
+    ledger->line[at] = place;
 }
 
 int64_t takt_line_wanted(const takt_place *place, int unit)

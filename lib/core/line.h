@@ -22,7 +22,7 @@
 
 int takt_line_find(const takt_ledger *ledger, uint64_t worker, int priority); /* -1: not in line */
 /* adds it as the last of its priority, but before those that owe turns; returns its index */
-int takt_line_add(takt_ledger *ledger, takt_place place);
+int takt_line_add(takt_ledger *ledger, uint64_t worker, int priority);
 void takt_line_remove(takt_ledger *ledger, int at);
 
 /* The place becomes what its worker now says of it, and is added if need be.  Returns its index;

@@ -144,43 +144,43 @@ static void leave(const rivals *others, const takt_amounts *owed, int units, boo
     }
 }
 
-takt_view takt_view_of(const takt_ledger *ledger, int64_t now_us, int at, bool plan)
+void takt_view_look(const takt_ledger *ledger, int64_t now_us, int at, bool plan, takt_view *v)
 {
     const takt_place *me = &ledger->line[at];
     int64_t from_us = takt_max(now_us, ledger->blocked_until_us), weight;
     int units = takt_view_units(ledger);
     takt_amounts through, owed = {{0}};
-    takt_view v = {.urgent = {{0}}};
-    rivals others = look_at_rivals(ledger, at, units, &v.urgent);
+    rivals others;
 
+    *v = (takt_view){.urgent = {{0}}};
+    others = look_at_rivals(ledger, at, units, &v->urgent);
     /* alone, a place has everything */
-    v.shared = others.weight > 0 && me->tenant == 0 && ledger->numbers->concurrency == 0;
-    v.shares = others.weight > 0 ? takt_line_shares(me) : 1;
+    v->shared = others.weight > 0 && me->tenant == 0 && ledger->numbers->concurrency == 0;
+    v->shares = others.weight > 0 ? takt_line_shares(me) : 1;
     weight = takt_max(others.weight, 1);
-    v.room = room_of(ledger, from_us, now_us + ledger->numbers->lookahead_us);
+    v->room = room_of(ledger, from_us, now_us + ledger->numbers->lookahead_us);
     through =
         takt_numbers_throughput(ledger->numbers, &ledger->state, ledger->numbers->lookahead_us);
     if (me->tenant > 0) {
         TAKT_EACH_UNIT(unit, units)
-        through.of[unit] = takt_max(through.of[unit], v.room.of[unit]);
-        look_at_tenant(ledger, at, &through, units, plan, &v);
-        return v;
+        through.of[unit] = takt_max(through.of[unit], v->room.of[unit]);
+        look_at_tenant(ledger, at, &through, units, plan, v);
+        return;
     }
     TAKT_EACH_UNIT(unit, units)
-    v.share.of[unit] = takt_max(takt_max(through.of[unit], v.room.of[unit]) / weight, 1);
-    v.permits = takt_holders_free(ledger); /* each wanted permit comes with at least one token */
-    v.permit_share = takt_max(ledger->numbers->concurrency / weight, 1);
+    v->share.of[unit] = takt_max(takt_max(through.of[unit], v->room.of[unit]) / weight, 1);
+    v->permits = takt_holders_free(ledger); /* each wanted permit comes with at least one token */
+    v->permit_share = takt_max(ledger->numbers->concurrency / weight, 1);
     if (weight > others.places)
-        others.shares_before = takt_min(others.shares_before, shares_in_reach(ledger, &v, units));
+        others.shares_before = takt_min(others.shares_before, shares_in_reach(ledger, v, units));
     if (plan && others.head && me->turn > ledger->turn)
         owed = takt_worth_before(ledger, me->turn - others.head->turn, others.places - 1);
-    leave(&others, &owed, units, plan, &v);
-    if (v.permits != TAKT_NEVER)
-        v.permits = takt_min(
-            v.permits - v.urgent.of[TAKT_UNIT_TOKENS] -
-                takt_min(others.shares_before * v.permit_share, others.wanted.of[TAKT_UNIT_TOKENS]),
-            v.shares * v.permit_share);
-    return v;
+    leave(&others, &owed, units, plan, v);
+    if (v->permits != TAKT_NEVER)
+        v->permits = takt_min(v->permits - v->urgent.of[TAKT_UNIT_TOKENS] -
+                                  takt_min(others.shares_before * v->permit_share,
+                                           others.wanted.of[TAKT_UNIT_TOKENS]),
+                              v->shares * v->permit_share);
 }
 
 int64_t takt_view_usable(int64_t share, int64_t need)

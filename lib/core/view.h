@@ -22,7 +22,7 @@ typedef struct takt_view {
 
 /* The situation of the place `at`.  To `plan` its next claim `ahead` is the least that the places
  * before it take: they may be done with their turns before. */
-takt_view takt_view_of(const takt_ledger *ledger, int64_t now_us, int at, bool plan);
+void takt_view_look(const takt_ledger *ledger, int64_t now_us, int at, bool plan, takt_view *view);
 
 /* How many units the line looks at. */
 int takt_view_units(const takt_ledger *ledger);

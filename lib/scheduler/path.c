@@ -79,7 +79,7 @@ static uint8_t shadowed_of(const takt_level *levels, int count)
     unsigned shadowed = 0, bit = 1;
 
     for (int i = 0; i < count; i++) {
-        if (count > 1 && levels[i].limit->access == TAKT_ACCESS_UNLIMITED)
+        if (levels[i].limit->access == TAKT_ACCESS_UNLIMITED)
             continue;
         shadowed |= levels[i].limit->mode == TAKT_MODE_SHADOW ? bit : 0;
         bit <<= 1;
@@ -93,18 +93,19 @@ int takt_path_find(takt_scheduler *scheduler, const takt_level *levels, int coun
     int code = 0;
 
     path->count = 0;
-    path->shadowed = shadowed_of(levels, count);
     if (count > 1) {
+        path->shadowed = shadowed_of(levels, count);
         code = add_mode(scheduler, levels, count, TAKT_MODE_ENFORCE, renew, path);
         path->enforcing = path->count > 0;
         if (code == 0)
             code = add_mode(scheduler, levels, count, TAKT_MODE_SHADOW, renew, path);
     }
-    if (code == 0 && path->count == 0) { /* one level, or the keys of all are unlimited */
-        path->enforcing = levels[0].limit->mode == TAKT_MODE_ENFORCE;
-        code = add_plain(scheduler, &levels[0], renew, path);
-    }
-    return code;
+    if (code < 0 || path->count > 0)
+        return code;
+    /* one level, or the keys of all are unlimited */
+    path->enforcing = levels[0].limit->mode == TAKT_MODE_ENFORCE;
+    path->shadowed = !path->enforcing;
+    return add_plain(scheduler, &levels[0], renew, path);
 }
 
 uint8_t takt_path_enforcing(const takt_path *path)

@@ -182,16 +182,23 @@ static void keep(takt_space *space, record *found, const char *name, size_t size
         takt_memory_pages_end(&found->pages, kept);
 }
 
-/* An expired record is forgotten: its numbers no longer hold. */
+/* An expired record is empty: its numbers no longer hold.  Its memory stays for the next text. */
 static record *find(takt_space *space, const char *name, size_t size, int64_t now_us)
 {
     takt_entry *entry = takt_table_find(&space->table, name, size);
     record *found = entry ? TAKT_HOLDER(entry, record, entry) : NULL;
 
-    if (found == NULL || found->expires_at_us > now_us)
-        return found;
-    forget(space, found);
-    return NULL;
+    if (found != NULL && found->expires_at_us <= now_us) {
+        found->size = 0;
+        takt_memory_pages_close(&found->pages);
+    }
+    return found;
+}
+
+/* NULL: there is none. */
+static const char *text_of(const record *found)
+{
+    return found != NULL && found->size > 0 ? found->text : NULL;
 }
 
 /* Changes a record as a call has left it. */
@@ -260,7 +267,7 @@ static void run_nested(takt_space *space, const char *name_space, int64_t now_us
         all.made[i] = false;
         takt_memory_pages_init(&all.fresh[i]);
         all.parts[i] =
-            (takt_record_part){.text = found ? found->text : NULL,
+            (takt_record_part){.text = text_of(found),
                                .size = found ? found->size : 0,
                                .pages = found ? &found->pages.pages : &all.fresh[i].pages};
     }
@@ -297,8 +304,8 @@ static void run_call(takt_space *space, const char *name_space, int64_t now_us,
     found = find(space, name, size, now_us);
     takt_memory_pages_init(&fresh);
     space->scratch.ledger.pages = found ? &found->pages.pages : &fresh.pages;
-    takt_record_run(&space->scratch, found ? found->text : NULL, found ? found->size : 0, now_us,
-                    call, &change);
+    takt_record_run(&space->scratch, text_of(found), found ? found->size : 0, now_us, call,
+                    &change);
     change_record(space, found, name, size, &fresh, &change, call);
 }
 

@@ -19,17 +19,13 @@ static void open_permits(int64_t concurrency)
 /* A worker that waits, with or without a permit. */
 static takt_place *stand(uint64_t worker, int8_t priority, bool lacking)
 {
-    int at = takt_line_add(&b.ledger, (takt_place){.worker = worker,
-                                                   .seq = 1,
-                                                   .priority = priority,
-                                                   .wanting = 1,
-                                                   .need = 1,
-                                                   .waiting = 1,
-                                                   .weight = 1,
-                                                   .expires_at_us = NOW + SECOND,
-                                                   .lacking = lacking});
+    takt_place *place = &b.line[takt_line_add(&b.ledger, worker, priority)];
 
-    return &b.line[at];
+    place->seq = 1;
+    place->wanting = place->need = place->waiting = place->weight = 1;
+    place->expires_at_us = NOW + SECOND;
+    place->lacking = lacking;
+    return place;
 }
 
 static void hold(uint64_t worker, int64_t count)

@@ -32,14 +32,11 @@ Test(due, places_of_a_key_share_what_is_open)
 
     set_up(limit_of(200, SECOND, 1), limit_of(50, SECOND, 1));
     for (int i = 0; i < 3; i++) {
-        takt_place told = {.worker = (uint64_t)i + 1,
-                           .priority = 5,
-                           .wanting = wanting[i],
-                           .waiting = wanting[i],
-                           .need = 1,
-                           .due_in_us = 100 * MS,
-                           .expires_at_us = NOW + TAKT_SILENT_US};
-        takt_line_add(&b.ledger, told);
+        takt_place *place = &b.line[takt_line_add(&b.ledger, (uint64_t)i + 1, 5)];
+        place->wanting = place->waiting = wanting[i];
+        place->need = 1;
+        place->due_in_us = 100 * MS;
+        place->expires_at_us = NOW + TAKT_SILENT_US;
     }
     takt_due_open(&b.ledger, NOW);
     cr_expect_eq(b.line[0].open.of[TAKT_UNIT_TOKENS], 31, "30 in 150 ms, and one at once");

@@ -18,11 +18,11 @@ TestSuite(line, .init = set_up);
 /* A worker is in line from then on, and is to claim again at that time. */
 static void stand(uint64_t worker, int8_t priority, int64_t again_us)
 {
-    takt_line_add(&b.ledger, (takt_place){.worker = worker,
-                                          .seq = 10,
-                                          .priority = priority,
-                                          .again_at_us = NOW + again_us,
-                                          .expires_at_us = NOW + TAKT_SILENT_US});
+    takt_place *place = &b.line[takt_line_add(&b.ledger, worker, priority)];
+
+    place->seq = 10;
+    place->again_at_us = NOW + again_us;
+    place->expires_at_us = NOW + TAKT_SILENT_US;
 }
 
 Test(line, priority_first_then_turn)

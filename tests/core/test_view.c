@@ -25,20 +25,22 @@ TestSuite(view, .init = set_up);
 /* A worker with waiters of that cost each; its place. */
 static takt_place *stand(uint64_t worker, int8_t priority, int64_t cost, int64_t waiters)
 {
-    int at = takt_line_add(&b.ledger, (takt_place){.worker = worker,
-                                                   .need = cost,
-                                                   .wanting = cost * waiters,
-                                                   .waiting = waiters,
-                                                   .weight = 1,
-                                                   .priority = priority,
-                                                   .expires_at_us = NOW + TAKT_SILENT_US});
+    takt_place *place = &b.line[takt_line_add(&b.ledger, worker, priority)];
 
-    return &b.line[at];
+    place->need = cost;
+    place->wanting = cost * waiters;
+    place->waiting = waiters;
+    place->weight = 1;
+    place->expires_at_us = NOW + TAKT_SILENT_US;
+    return place;
 }
 
 static takt_view view_of(int at)
 {
-    return takt_view_of(&b.ledger, NOW, at, false);
+    takt_view v;
+
+    takt_view_look(&b.ledger, NOW, at, false, &v);
+    return v;
 }
 
 /* The first token has its slot at NOW, each other one a millisecond after that before it. */

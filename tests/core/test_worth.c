@@ -25,14 +25,12 @@ TestSuite(worth, .init = set_up);
 
 static takt_place *stand(uint64_t worker, int64_t need)
 {
-    int at = takt_line_add(&b.ledger, (takt_place){.worker = worker,
-                                                   .need = need,
-                                                   .wanting = need,
-                                                   .waiting = 1,
-                                                   .priority = 5,
-                                                   .expires_at_us = NOW + TAKT_SILENT_US});
+    takt_place *place = &b.ledger.line[takt_line_add(&b.ledger, worker, 5)];
 
-    return &b.ledger.line[at];
+    place->need = place->wanting = need;
+    place->waiting = 1;
+    place->expires_at_us = NOW + TAKT_SILENT_US;
+    return place;
 }
 
 Test(worth, a_turn_is_worth_the_unit_that_takes_longest)

@@ -1,4 +1,4 @@
--- share.lua: the shares of a turn, and the tokens left to the places before it (takt_view_of of core/view.h). All
+-- share.lua: the shares of a turn, and the tokens left to the places before it (takt_view_look of core/view.h). All
 -- functions are inline.
 
 -- The tokens of a share: those of one lookahead (`through`), or the available ones if these are more, divided by the
