@@ -336,6 +336,10 @@ static int define(takt_agent *agent, takt_agent_defined *fresh, takt_error *erro
     const char *wrong = read_texts(fresh, &texts);
 
     *error = (takt_error){0};
+    if (wrong && strcasecmp(wrong, "WITHIN") == 0) {
+        strcpy(error->text, "WITHIN: a limit within another one belongs in the agent's policy");
+        return TAKT_E_INVALID;
+    }
     if (wrong) {
         snprintf(
             error->text, sizeof(error->text),

@@ -182,15 +182,51 @@ static int64_t level_of(const takt_ledger *ledger, int priority)
     return lowest == INT64_MAX && highest >= 0 ? highest : lowest;
 }
 
-/* By how much the tag of a tenant that has waited in its worker may be lower than that, if tenants
- * of so many weights wait. */
-static int64_t behind_at_most(const takt_ledger *ledger, int64_t weights)
+/* What the rules give of the priced unit in the time in which they give all that. */
+static int64_t price_of(const takt_ledger *ledger, takt_amounts amounts)
+{
+    int unit = takt_tenants_unit(ledger);
+    int64_t worth_us;
+
+    if (takt_numbers_units(ledger->numbers) == 1)
+        return amounts.of[unit];
+    worth_us = takt_numbers_worth(ledger->numbers, &ledger->state, amounts);
+    return takt_max(takt_numbers_throughput(ledger->numbers, &ledger->state, worth_us).of[unit],
+                    amounts.of[unit]);
+}
+
+/* What the largest requests that stand first for tenants of a priority add to their tags. */
+static int64_t largest_step(const takt_ledger *ledger, int priority)
+{
+    takt_amounts most = {{0}};
+
+    for (int i = 0; i < ledger->tenant_count; i++) {
+        const takt_tenant *tenant = &ledger->tenants[i];
+        if (tenant->priority != priority || tenant->places == 0)
+            continue;
+        TAKT_EACH_UNIT(unit, TAKT_UNITS)
+        most.of[unit] =
+            takt_max(most.of[unit], takt_ceil_div(tenant->need.of[unit], tenant->weight));
+    }
+    return takt_min(price_of(ledger, most), TAKT_SETTLED_MAX) * TAKT_TENANT_STEP;
+}
+
+/* By how much the tag of a tenant may be lower than those of others, if tenants of so many weights
+ * share the tokens of a lookahead. */
+static int64_t behind_at_most(const takt_ledger *ledger, int priority, int64_t tokens,
+                              int64_t weights)
+{
+    int64_t turn = tokens / takt_max(weights, 1) + 1;
+
+    return TAKT_TENANT_TURNS * turn * TAKT_TENANT_STEP + largest_step(ledger, priority);
+}
+
+static int64_t tokens_of_lookahead(const takt_ledger *ledger)
 {
     const takt_numbers *numbers = ledger->numbers;
-    takt_amounts through = takt_numbers_throughput(numbers, &ledger->state, numbers->lookahead_us);
-    int64_t turn = through.of[takt_tenants_unit(ledger)] / takt_max(weights, 1) + 1;
 
-    return TAKT_TENANT_TURNS * turn * TAKT_TENANT_STEP;
+    return takt_numbers_throughput(numbers, &ledger->state, numbers->lookahead_us)
+        .of[takt_tenants_unit(ledger)];
 }
 
 /* A tenant comes into line.  A full table has forgotten others, so it does not count for how long
@@ -203,7 +239,8 @@ static void begin(takt_ledger *ledger, takt_tenant *tenant, int64_t waited_from)
     if (level == INT64_MAX)
         return;
     if (waited_from > 0 && waited_from < level && ledger->tenant_count < TAKT_TENANTS_MAX)
-        from = takt_max(waited_from, level - behind_at_most(ledger, weights));
+        from = takt_max(waited_from, level - behind_at_most(ledger, tenant->priority,
+                                                            tokens_of_lookahead(ledger), weights));
     tenant->tag = takt_max(tenant->tag, from);
 }
 
@@ -213,7 +250,7 @@ static void catch_up(takt_ledger *ledger, int64_t now_us, int index)
 {
     const takt_tenant *tenant = &ledger->tenants[index];
     int64_t weights = takt_tenants_weights(ledger, tenant->priority, index);
-    int64_t next = INT64_MAX, from = tenant->tag, turn, more;
+    int64_t next = INT64_MAX, from = tenant->tag, more;
 
     if (weights == 0)
         return;
@@ -222,8 +259,9 @@ static void catch_up(takt_ledger *ledger, int64_t now_us, int index)
         if (other->priority == tenant->priority && other->places > 0 && other->tag > from)
             next = takt_min(next, other->tag);
     }
-    turn = takt_tenants_lookahead(ledger, now_us) / (weights + tenant->weight) + 1;
-    more = next - TAKT_TENANT_TURNS * turn * TAKT_TENANT_STEP - from;
+    more = next - from -
+           behind_at_most(ledger, tenant->priority, takt_tenants_lookahead(ledger, now_us),
+                          weights + tenant->weight);
     for (int i = 0; next < INT64_MAX && more > 0 && i < ledger->tenant_count; i++) {
         takt_tenant *other = &ledger->tenants[i];
         if (other->priority == tenant->priority && other->tag <= from)
@@ -271,19 +309,6 @@ void takt_tenants_assign(takt_ledger *ledger, const takt_claim *claim, const cha
         place->tenant = (int16_t)(takt_tenants_find(ledger, place->priority, name) + 1);
         place->process = claim->process;
     }
-}
-
-/* What the rules give of the priced unit in the time in which they give all that. */
-static int64_t price_of(const takt_ledger *ledger, takt_amounts amounts)
-{
-    int unit = takt_tenants_unit(ledger);
-    int64_t worth_us;
-
-    if (takt_numbers_units(ledger->numbers) == 1)
-        return amounts.of[unit];
-    worth_us = takt_numbers_worth(ledger->numbers, &ledger->state, amounts);
-    return takt_max(takt_numbers_throughput(ledger->numbers, &ledger->state, worth_us).of[unit],
-                    amounts.of[unit]);
 }
 
 void takt_tenants_charge(takt_ledger *ledger, int at, takt_amounts given)
@@ -362,13 +387,14 @@ int64_t takt_tenants_tag(const takt_ledger *ledger, const takt_claim *claim)
 /* ---- forgetting -------------------------------------------------------------------------------
  */
 
-/* Whether a tenant that does not wait may be forgotten: with any claim that says that it has waited
- * in its worker it would begin with its tag or a higher one. */
-static bool is_past(const takt_ledger *ledger, const takt_tenant *tenant, int64_t level)
+/* A tenant that does not wait may be forgotten if its tag is no higher: with any claim that says
+ * that it has waited in its worker it would begin there. */
+static int64_t past_tag(const takt_ledger *ledger, int priority, int64_t level)
 {
-    int64_t weights = takt_tenants_weights(ledger, tenant->priority, -1);
-
-    return level == INT64_MAX || tenant->tag <= level - behind_at_most(ledger, weights);
+    return level == INT64_MAX
+               ? level
+               : level - behind_at_most(ledger, priority, tokens_of_lookahead(ledger),
+                                        takt_tenants_weights(ledger, priority, -1));
 }
 
 /* A tenant whose places are all aside, or passed over, saves nothing: the order of an inner line
@@ -376,15 +402,20 @@ static bool is_past(const takt_ledger *ledger, const takt_tenant *tenant, int64_
  * turn. */
 void takt_tenants_trim(takt_ledger *ledger)
 {
-    int64_t levels[TAKT_PRIORITIES];
+    int64_t levels[TAKT_PRIORITIES], past[TAKT_PRIORITIES];
 
     takt_tenants_count(ledger);
-    for (int priority = 0; priority < TAKT_PRIORITIES; priority++)
+    for (int priority = 0; priority < TAKT_PRIORITIES; priority++) {
         levels[priority] = level_of(ledger, priority);
+        past[priority] = -1;
+    }
     for (int i = ledger->tenant_count - 1; i >= 0; i--) {
         takt_tenant *tenant = &ledger->tenants[i];
-        int64_t level = levels[tenant->priority];
-        if (tenant->all == 0 && is_past(ledger, tenant, level)) {
+        int priority = tenant->priority;
+        int64_t level = levels[priority];
+        if (tenant->all == 0 && past[priority] < 0)
+            past[priority] = past_tag(ledger, priority, level);
+        if (tenant->all == 0 && tenant->tag <= past[priority]) {
             drop(ledger, i);
             continue;
         }

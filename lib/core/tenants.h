@@ -33,7 +33,7 @@
 #define TAKT_TENANT_STEP (INT64_C(1) << 20)
 
 /* A tenant of which others were given much more has not used its turns: what it may catch up with
- * is that many. */
+ * is that many, and the largest request in line, which puts its tenant so far ahead. */
 #define TAKT_TENANT_TURNS 4
 
 /* If the lowest tag is that high, all of them are lowered.  So the text of a ledger has short ones,

@@ -29,6 +29,11 @@ static int read_pair(const char *field, char *text, int max, takt_pairs *pairs, 
     if (colon != NULL)
         *colon = '\0';
     const char *name = trim(text), *value = colon != NULL ? trim(colon + 2) : "";
+    if (*name == '\0' && *value == '\0')
+        return takt_fail(error, TAKT_E_POLICY,
+                         "%s: an entry is empty; write {NAME: VALUE, NAME: VALUE}, or leave the "
+                         "field out",
+                         field);
     if (*name == '\0' || *value == '\0')
         return takt_fail(error, TAKT_E_POLICY,
                          "%s: %s has no name or no value; write {NAME: VALUE, NAME: VALUE}", field,

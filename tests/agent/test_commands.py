@@ -113,6 +113,7 @@ def refusals(report, here):
             ('ERR', ['DEFINE', 'mail', 'RATE', '5/s'], "a limit of the agent's policy: 100/s"),
             ('ERR', ['DEFINE', 'new', 'RATE', 'often'], 'rate'),
             ('ERR', ['DEFINE', 'new', 'BURST', 5], 'after its RATE'),
+            ('ERR', ['DEFINE', 'new', 'RATE', '5/s', 'WITHIN', 'mail'], "belongs in the agent's policy"),
             ('NOPROTO', ['HELLO', 4], 'HELLO 3')]:
         said = client.refused(*words)
         report.check(said.startswith(code + ' ') and sentence in said, f'{code} for {words}', said)

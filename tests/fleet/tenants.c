@@ -26,7 +26,8 @@ typedef struct tenant {
     char name[16];
     int32_t weight;
     int8_t priority;
-    int64_t more;   /* tokens that its work uses beside the one that it asks for */
+    int32_t cost;
+    int64_t more;   /* tokens that its work uses beside those that it asks for */
     int64_t starts; /* between from_us and until_us */
     int64_t last_us;
 } tenant;
@@ -90,6 +91,7 @@ static void acquire(job *one)
 {
     one->permit = family_permit(one, started);
     one->permit.priority = one->of->priority;
+    one->permit.cost = one->of->cost;
     takt_fleet_acquire_for(one->worker, 0, &one->permit, 0, one->of->name, one->of->weight);
 }
 
@@ -98,7 +100,7 @@ static void open_fleet(int workers, int count, int64_t delay_us, uint64_t seed)
     family_open(&fleet, &limit, workers, BEGIN_US, delay_us, seed);
     tenant_count = count;
     for (int i = 0; i < count; i++) {
-        tenants[i] = (tenant){.weight = 1, .priority = TAKT_PRIORITY_DEFAULT};
+        tenants[i] = (tenant){.weight = 1, .cost = 1, .priority = TAKT_PRIORITY_DEFAULT};
         snprintf(tenants[i].name, sizeof tenants[i].name, "tenant %d", i);
     }
     job_capacity = WORKERS_MAX * TENANTS_MAX * 64 + 120000;
@@ -344,6 +346,36 @@ static void a_hundred_on_two_workers(int64_t delay_us, uint64_t seed)
     close_tenants();
 }
 
+/* Each second one of 34 or 64 tenants asks for ten tokens, the others for one: each kind has half
+ * of them. */
+static void large_beside_small(int64_t delay_us, uint64_t seed)
+{
+    int count = seed % 2 ? 34 : 64, workers = 1 + (int)(seed / 2 % 2);
+    int64_t tokens[2] = {0, 0};
+
+    open_tenants(workers, count, 100, delay_us, seed);
+    family_set_rule(&limit.numbers, 100, SECOND_US, 20);
+    for (int i = 0; i < count; i++) {
+        tenants[i].cost = i % 2 ? 1 : 10;
+        for (int w = 0; w < workers; w++)
+            come(w, i, 60, true);
+    }
+    until_us = from_us + 60 * SECOND_US;
+    takt_fleet_run(&fleet, until_us);
+    for (int i = 0; i < count; i++)
+        tokens[i % 2] += tenants[i].starts * tenants[i].cost;
+    for (int i = 0; i < 2; i++)
+        if (tokens[i] < 2880 || tokens[i] > 3120)
+            family_fail(4, "tenants have not their parts of the tokens", i ? "small" : "large",
+                        tokens[i], 3000);
+    for (int i = 0; i < count; i++)
+        if (tenants[i].starts * tenants[i].cost < 6000 / count - 20 ||
+            tenants[i].starts * tenants[i].cost > 6000 / count + 20)
+            family_fail(4, "not its part of the tokens", tenants[i].name,
+                        tenants[i].starts * tenants[i].cost, 6000 / count);
+    close_tenants();
+}
+
 /* B had some jobs long ago, and comes back with many: it has saved nothing. */
 static void back_again(int64_t delay_us, uint64_t seed)
 {
@@ -453,6 +485,7 @@ static const family_figure figures[] = {
 /* Faults that the figures do not show. */
 static const family_figure others[] = {
     one_that_asks_for_too_little,
+    large_beside_small,
     a_dead_head,
     more_than_stand_in_line,
 };

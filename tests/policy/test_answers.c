@@ -22,7 +22,7 @@ static const broken broken_answers[] = {
     {PLAIN("learn: anthropic"), 4,
      AT "learn: anthropic says what is left of requests and tokens, input_tokens and "
         "output_tokens, which no rule counts; write counts: requests"},
-    {PLAIN("learn: {}"), 4, AT "learn: \"\" has no name or no value; write {NAME: VALUE, "},
+    {PLAIN("learn: {}"), 4, AT "learn: an entry is empty; write {NAME: VALUE, "},
     {PLAIN("learn: {reset: X-Reset}"), 4,
      AT "learn: has no remaining; write the header that says what is left, like {remaining: "
         "X-RateLimit-Remaining}"},

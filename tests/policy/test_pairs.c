@@ -27,7 +27,9 @@ Test(pairs, refuses_what_is_none)
     static const char shape[] = "f: write {NAME: VALUE, NAME: VALUE}, without commas and braces in "
                                 "the values",
                       half[] = "f: \"a\" has no name or no value; write {NAME: VALUE, NAME: VALUE}",
-                      none[] = "f: \"\" has no name or no value; write {NAME: VALUE, NAME: VALUE}";
+                      none[] = "f: \"\" has no name or no value; write {NAME: VALUE, NAME: VALUE}",
+                      empty[] = "f: an entry is empty; write {NAME: VALUE, NAME: VALUE}, or leave "
+                                "the field out";
     static const struct {
         const char *text, *told;
     } rows[] = {
@@ -36,8 +38,8 @@ Test(pairs, refuses_what_is_none)
         {"a: 1", shape},
         {"{a: 1", shape},
         {"{a: {b: 1}}", shape},
-        {"{}", none},
-        {"{a: 1, }", none},
+        {"{}", empty},
+        {"{a: 1, }", empty},
         {"{: 1}", none},
         {"{a}", half},
         {"{a:1, b: 2}", "f: \"a:1\" has no name or no value; write {NAME: VALUE, NAME: VALUE}"},

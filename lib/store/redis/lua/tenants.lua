@@ -219,12 +219,33 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
             return lowest
         end,
 
+        -- largest_step() of core/tenants.c.
+        largest_step = function(priority)
+            local most, others, further, max = 0, {}, limit.count_more(), math.max
+            for unit = 0, further do
+                others[unit] = 0
+            end
+            for _, one in ipairs(tenants.list) do
+                if one.priority == priority and one.places > 0 then
+                    most = max(most, math.ceil(one.head.need / one.weight))
+                    for unit = 0, further do
+                        others[unit] = max(others[unit], math.ceil(needed_by(one.head, unit) / one.weight))
+                    end
+                end
+            end
+            return math.min(tenants.price_of(most, others), TAKT_SETTLED_MAX) * TAKT_TENANT_STEP
+        end,
+
         -- behind_at_most() of core/tenants.c.
-        behind_at_most = function(weights)
+        behind_at_most = function(priority, tokens, weights)
+            local turn = math.floor(tokens / math.max(weights, 1)) + 1
+            return TAKT_TENANT_TURNS * turn * TAKT_TENANT_STEP + tenants.largest_step(priority)
+        end,
+
+        tokens_of_lookahead = function()
             local through, throughs = limit.throughput(limit.lookahead)
             local unit = limit.units and tenants.priced_unit()
-            through = unit and throughs[unit] or through
-            return TAKT_TENANT_TURNS * (math.floor(through / math.max(weights, 1)) + 1) * TAKT_TENANT_STEP
+            return unit and throughs[unit] or through
         end,
 
         -- begin() of core/tenants.c.
@@ -234,7 +255,8 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 local from = level
                 if waited_from > 0 and waited_from < level and #tenants.list < TAKT_TENANTS_MAX then
                     local weights = tenants.rivals(one.priority) + one.weight
-                    from = math.max(waited_from, level - tenants.behind_at_most(weights))
+                    from = math.max(waited_from,
+                        level - tenants.behind_at_most(one.priority, tenants.tokens_of_lookahead(), weights))
                 end
                 one.tag = math.max(one.tag, from)
             end
@@ -248,14 +270,14 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 local through, throughs = limit.throughput(limit.lookahead)
                 local unit = limit.units and tenants.priced_unit()
                 local total = unit and math.max(rooms[unit], throughs[unit]) or math.max(room, through)
-                local turn = math.floor(total / (weights + tenants.weight)) + 1
                 local from, after = one.tag, NEVER
                 for _, other in ipairs(tenants.list) do
                     if other.priority == one.priority and other.places > 0 and other.tag > from then
                         after = math.min(after, other.tag)
                     end
                 end
-                local more = after - TAKT_TENANT_TURNS * turn * TAKT_TENANT_STEP - from
+                local more = after - from
+                    - tenants.behind_at_most(one.priority, total, weights + tenants.weight)
                 for _, other in ipairs(after < NEVER and more > 0 and tenants.list or {}) do
                     if other.priority == one.priority and other.tag <= from then
                         other.tag = other.tag + more
@@ -444,7 +466,8 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                     one.tag = one.tag > level and one.tag or level
                 elseif level then
                     past = past or {}
-                    past[priority] = past[priority] or level - tenants.behind_at_most(tenants.rivals(priority))
+                    past[priority] = past[priority] or level - tenants.behind_at_most(priority,
+                        tenants.tokens_of_lookahead(), tenants.rivals(priority))
                 end
                 if one.all > 0 or level and one.tag > past[priority] then
                     count = count + 1
