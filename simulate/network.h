@@ -16,7 +16,8 @@ typedef struct takt_sim_exchange {
     takt_queue *queue;                     /* that claims */
     int64_t sent_us;                       /* by the worker's clock */
     takt_run unused;                       /* that is handed back */
-    char tenant[TAKT_TENANT_SIZE_MAX + 1]; /* for whom it is settled */
+    char tenant[TAKT_TENANT_SIZE_MAX + 1]; /* for whom the work is */
+    char inner_tenant[TAKT_TENANT_SIZE_MAX + 1];
 
     /* the network's */
     takt_fleet_worker *worker;

@@ -218,6 +218,17 @@ void takt_sim_worker_inner_hint(takt_fleet *fleet, takt_sim_event *event)
 
 /* ---- passes ---------------------------------------------------------------------------------- */
 
+/* The claim may arrive when its worker is dead. */
+static void copy_names(takt_sim_exchange *exchange)
+{
+    takt_claim *claim = &exchange->claim;
+
+    if (claim->tenant)
+        claim->tenant = strcpy(exchange->tenant, claim->tenant);
+    if (claim->inner_tenant)
+        claim->inner_tenant = strcpy(exchange->inner_tenant, claim->inner_tenant);
+}
+
 static void send_claims(void *owner, int64_t now_us)
 {
     takt_fleet_worker *worker = owner;
@@ -231,6 +242,7 @@ static void send_claims(void *owner, int64_t now_us)
         exchange->queue = takt_claims_next(&worker->scheduler, now_us, &exchange->claim);
         exchange->ledger = takt_fleet_ledger_of(exchange->queue->key);
         exchange->call.key = takt_fleet_key(exchange->ledger);
+        copy_names(exchange);
         takt_sim_inner_name(exchange, exchange->queue);
         nested += exchange->call.inner_count > 0;
         worker->fleet->scripts += exchange->call.inner_count == 0;

@@ -394,7 +394,7 @@ takt_queue *takt_claims_next(takt_scheduler *scheduler, int64_t now_us, takt_cla
     store_us = takt_clock_store(&queue->server->clock, now_us);
     takt_registry_put(scheduler, queue, NOWHERE);
     state(scheduler, queue, claim);
-    claim->weight = queue->weight;
+    claim->weight = takt_nest_has_tenants(queue) ? 1 : queue->weight;
     claim->distant =
         queue->awarded.round_trip_us > queue->numbers->lookahead_us / TAKT_LOOKAHEAD_FRACTION;
     claim->offer = queue->claims.offer = make_offer(queue, store_us);

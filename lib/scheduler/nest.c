@@ -168,6 +168,11 @@ uint64_t takt_nest_worker(const takt_queue *queue, uint64_t worker)
     return takt_tenant_worker(worker, nest->tenant);
 }
 
+bool takt_nest_has_tenants(const takt_queue *queue)
+{
+    return queue->nest && queue->turn->tenant == queue->nest->tenant;
+}
+
 const char *takt_nest_tenant(const takt_queue *queue, int level, int32_t *weight)
 {
     const takt_nest *nest = queue->nest;

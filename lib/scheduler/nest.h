@@ -45,6 +45,10 @@ bool takt_nest_continues(const takt_nest *nest, const takt_chain *chain);
  * within several outer keys, and has a holder and a place for each queue. */
 uint64_t takt_nest_worker(const takt_queue *queue, uint64_t worker);
 
+/* Whether the outermost line has tenants that work names, of which one may have several keys; else
+ * each subject is a tenant there. */
+bool takt_nest_has_tenants(const takt_queue *queue);
+
 /* The tenant of the queue's work in the line of an inner level, with its weight; NULL: that line
  * has one without a name. */
 const char *takt_nest_tenant(const takt_queue *queue, int level, int32_t *weight);

@@ -266,7 +266,7 @@ static int64_t tag_after_wait(int64_t waited_from)
     return b.award.tag / TAKT_TENANT_STEP;
 }
 
-/* Of 25 tokens of a lookahead each of three tenants has a turn of eight or nine; a request takes one.
+/* Of 25 tokens of a lookahead each of three tenants has a turn of eight or nine, and a request one.
  */
 Test(tenants, one_that_has_waited_in_its_worker_is_behind_by_some_turns)
 {

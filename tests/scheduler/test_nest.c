@@ -210,6 +210,23 @@ Test(nest, tenants_of_the_outermost_limit_take_its_turns)
         cr_expect_neq(said[0].worker, said[i].worker);
 }
 
+/* Of processes behind an agent.  A tenant's places may be of different keys, and those of a subject
+ * are of one. */
+Test(nest, only_places_of_subjects_count_all_processes)
+{
+    takt_chain chain = chain_of(&domain, (const char *const[]){"a", "mx"});
+
+    add("b", 1)->weight = 7;
+    queues[1] = takt_registry_nested(&s, &chain, "acme", 1);
+    queues[1]->weight = 7;
+    wait_in(1, 1);
+    queue_count = 2;
+    run(0);
+    cr_assert_eq(claims, 2);
+    cr_expect_eq(said[0].weight, 7);
+    cr_expect_eq(said[1].weight, 1);
+}
+
 static takt_queue *add_inside(const char *key, const char *tenant)
 {
     takt_chain chain = chain_of(&domain, (const char *const[]){key, "mx"});
