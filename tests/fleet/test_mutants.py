@@ -152,8 +152,8 @@ MUTANTS = [
      'numbers->revision > ledger->numbers->revision + 1000) return;'),
     # weights
     ('claims state no weight', 'scheduler/claims.c',
-     'claim->weight = queue->weight;',
-     'claim->weight = 0;'),
+     'takt_nest_has_tenants(queue) ? 1 : queue->weight;',
+     '0;'),
     ('the text leaves out weights', 'core/text_rows.c',
      'if (place->weight > 1)',
      'if (place->weight < 1)'),
