@@ -103,9 +103,9 @@ static bool join(void *data, const takt_level *levels, int count, const takt_lev
     if (level == demand->count)
         return false;
     joined->limit = demand->limits[level];
-    joined->key = demand->hashes[level][0] ? demand->hashes[level] : "";
+    joined->key = takt_request_key(&request, demand, level);
     joined->tenant = takt_request_tenant(&request, demand, level, &joined->weight);
-    takt_amounts_read(&request, joined->limit, &joined->cost, &joined->more, NULL);
+    (void)takt_amounts_read(&request, joined->limit, &joined->cost, &joined->more, NULL);
     return true;
 }
 

@@ -407,13 +407,13 @@ void takt_tenants_trim(takt_ledger *ledger)
     takt_tenants_count(ledger);
     for (int priority = 0; priority < TAKT_PRIORITIES; priority++) {
         levels[priority] = level_of(ledger, priority);
-        past[priority] = -1;
+        past[priority] = INT64_MIN;
     }
     for (int i = ledger->tenant_count - 1; i >= 0; i--) {
         takt_tenant *tenant = &ledger->tenants[i];
         int priority = tenant->priority;
         int64_t level = levels[priority];
-        if (tenant->all == 0 && past[priority] < 0)
+        if (tenant->all == 0 && past[priority] == INT64_MIN)
             past[priority] = past_tag(ledger, priority, level);
         if (tenant->all == 0 && tenant->tag <= past[priority]) {
             drop(ledger, i);

@@ -50,13 +50,6 @@ Test(nest, numbered_amounts_need_no_names)
 
 static const takt_limit *newer_server, *newer_domain;
 
-static const takt_limit *before(const void *data, const char *name)
-{
-    (void)data;
-    (void)name;
-    return NULL;
-}
-
 static const takt_limit *find_newer(const void *data, const takt_limit *limit, const char *key)
 {
     (void)data, (void)key;
@@ -75,7 +68,7 @@ static int32_t weigh(const void *data, const takt_limit *limit, const char *tena
 /* Nothing that waits moves: no limit joins. */
 static void renew(const takt_limit *(*find)(const void *, const takt_limit *, const char *))
 {
-    const takt_successor to = {.before = before, .find = find, .weigh = weigh};
+    const takt_successor to = {.find = find, .weigh = weigh};
 
     takt_renew_policy(&s, &to);
 }

@@ -347,13 +347,6 @@ Test(order, a_hint_is_for_those_in_line)
 
 /* ---- a new policy ---------------------------------------------------------------------------- */
 
-static const takt_limit *before(const void *data, const char *name)
-{
-    (void)data;
-    (void)name;
-    return NULL;
-}
-
 static const takt_limit *find(const void *data, const takt_limit *before, const char *key)
 {
     (void)before;
@@ -371,7 +364,7 @@ static int32_t weigh(const void *data, const takt_limit *of, const char *tenant,
 Test(order, a_reload_changes_weights_and_ends_turns)
 {
     static takt_limit changed;
-    const takt_successor to = {.before = before, .find = find, .weigh = weigh, .data = &changed};
+    const takt_successor to = {.find = find, .weigh = weigh, .data = &changed};
 
     changed = limit;
     add("acme", 3, 1, 5);

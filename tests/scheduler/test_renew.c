@@ -36,13 +36,6 @@ static void tear_down(void)
 
 TestSuite(renew, .init = set_up, .fini = tear_down);
 
-static const takt_limit *before(const void *data, const char *name)
-{
-    (void)data;
-    (void)name;
-    return NULL;
-}
-
 static const takt_limit *find(const void *data, const takt_limit *limit, const char *key)
 {
     (void)data;
@@ -50,7 +43,7 @@ static const takt_limit *find(const void *data, const takt_limit *limit, const c
     return strcmp(limit->name, next.name) == 0 ? &next : NULL;
 }
 
-static const takt_successor to = {.before = before, .find = find};
+static const takt_successor to = {.find = find};
 
 static bool is(const void *data, const takt_limit *limit)
 {
