@@ -192,14 +192,18 @@ def keys(report, here):
 def forgets(report, here, server):
     """A key that is at rest again, and limits that no key is in use of, go; the limits of the policy stay."""
     running = []
-    here.write('takt.yaml', 'limits: [{name: mail, rules: [{rate: 1/5s}]}]\n')
+    here.write('takt.yaml', 'limits: [{name: mail, rules: [{rate: 1/s}], concurrency: 1}]\n')
     for name, store in (('file', here.environment['TAKT_STORE']), ('Redis', server.url)):
         where = str(here.path / f'{name}.sock')
         here.takt('block', '-s', store, 'mail:blocked', '1h')
-        running.append((name, where, start(here, '-s', store, '--listen', f'unix:{where}')))
-        here.takt('run', '-s', store, 'mail:once', '--', 'true')
+        process = start(here, '-s', store, '--listen', f'unix:{where}')
+        # it is in use for as long as the exporter, which lists the keys every ten seconds, needs to show it
+        running.append((name, where, process, here.start('run', '-s', store, 'mail:once', '--', 'cat', stdin=-1)))
+    for _, where, _, holder in running:
         until_scraped(where, lambda got: value(got, 'rate', 'mail', 'once') is not None)
-    for name, where, process in running:
+        holder.stdin.close()
+        end(holder)
+    for name, where, process, _ in running:
         families = until_scraped(where, lambda got: value(got, 'remaining', 'mail', 'once') is None)
         report.check(value(families, 'blocked_seconds', 'mail', 'blocked') > 3500 and
                      value(families, 'remaining', 'mail') == 1 and openmetrics.value(families, 'takt_up') == 1,
