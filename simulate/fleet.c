@@ -171,20 +171,26 @@ void takt_fleet_settle(takt_fleet_worker *worker, int ledger, const takt_run *un
 
 void takt_fleet_charge(takt_fleet_worker *worker, int ledger, int64_t tokens)
 {
-    takt_fleet_charge_for(worker, ledger, tokens, NULL, 1, 0);
-}
-
-void takt_fleet_charge_for(takt_fleet_worker *worker, int ledger, int64_t tokens,
-                           const char *tenant, int32_t weight, int priority)
-{
     takt_sim_exchange *exchange = takt_sim_worker_call(worker, ledger, TAKT_OP_SETTLE);
 
     if (!exchange)
         return;
     exchange->call.slot_us = takt_fleet_ledger_clock(worker->fleet, ledger);
     exchange->call.actual = tokens;
-    if (tenant)
-        takt_sim_worker_pays(exchange, tenant, weight, priority);
+    takt_sim_send(exchange, &worker->limit->numbers);
+}
+
+void takt_fleet_correct(takt_fleet_worker *worker, int ledger, const takt_permit *permit,
+                        int64_t tokens, const char *tenant, int32_t weight)
+{
+    takt_sim_exchange *exchange = takt_sim_worker_call(worker, ledger, TAKT_OP_SETTLE);
+
+    if (!exchange)
+        return;
+    exchange->call.slot_us = permit->slot_at_us;
+    exchange->call.cost = permit->cost;
+    exchange->call.actual = tokens;
+    takt_sim_worker_pays(exchange, tenant, weight, permit->priority);
     takt_sim_send(exchange, &worker->limit->numbers);
 }
 

@@ -200,8 +200,10 @@ void takt_fleet_try_nested(takt_fleet_worker *worker, int ledger, const takt_lim
 /* Settles slots as unused, or work as that many tokens more expensive than its slot. */
 void takt_fleet_settle(takt_fleet_worker *worker, int ledger, const takt_run *unused);
 void takt_fleet_charge(takt_fleet_worker *worker, int ledger, int64_t tokens);
-void takt_fleet_charge_for(takt_fleet_worker *worker, int ledger, int64_t tokens,
-                           const char *tenant, int32_t weight, int priority);
+
+/* Settles the work of a permit that was for a tenant: it has used so many tokens. */
+void takt_fleet_correct(takt_fleet_worker *worker, int ledger, const takt_permit *permit,
+                        int64_t tokens, const char *tenant, int32_t weight);
 
 /* The key of a ledger, and the ledger of a key. */
 const char *takt_fleet_key(int ledger);

@@ -223,6 +223,7 @@ static void answer(takt_sim_exchange *exchange, const takt_store_call *call)
     exchange->answered = true;
     exchange->call.status = call->status;
     exchange->call.standing = call->standing;
+    exchange->call.tag_change = call->tag_change;
     if (call->award)
         exchange->award = *call->award;
     send(exchange, answer_arrives);

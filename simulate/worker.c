@@ -98,6 +98,16 @@ static void on_blocked(takt_store_call *call)
     takt_sim_ask_pass(worker);
 }
 
+static void on_settled(takt_store_call *call)
+{
+    takt_fleet_worker *worker = exchange_of(call)->worker;
+
+    if (call->status == 0 && call->tenant && !exchange_of(call)->of_inner)
+        takt_order_corrected(&worker->scheduler, worker->limit->name, call->key, call->tenant,
+                             call->priority, call->tag_change);
+    takt_sim_ask_pass(worker);
+}
+
 static void on_done(takt_store_call *call)
 {
     takt_sim_ask_pass(exchange_of(call)->worker);
@@ -118,6 +128,9 @@ takt_sim_exchange *takt_sim_worker_call(takt_fleet_worker *worker, int ledger, t
     case TAKT_OP_UNBLOCK:
     case TAKT_OP_RESET:
         exchange->call.done = on_blocked;
+        break;
+    case TAKT_OP_SETTLE:
+        exchange->call.done = on_settled;
         break;
     default:
         exchange->call.done = on_done;

@@ -96,7 +96,10 @@ static void answered(takt_store_call *call)
     takt_client_count(calling->client, call->status, calling->sent_us);
     takt_call_name_units(calling);
     takt_call_note(calling);
-    if (call->op != TAKT_OP_PEEK && call->op != TAKT_OP_SETTLE && call->status == 0)
+    if (call->status == 0 && call->op == TAKT_OP_SETTLE && call->tenant)
+        takt_order_corrected(&calling->client->scheduler, call->limit->name, call->key,
+                             call->tenant, call->priority, call->tag_change);
+    else if (call->status == 0 && call->op != TAKT_OP_PEEK && call->op != TAKT_OP_SETTLE)
         tell_queue(calling);
     takt_call_finish(calling, &call->standing);
 }

@@ -342,34 +342,37 @@ static void lower(takt_ledger *ledger, takt_tenant *tenant, int64_t step)
     tenant->tag = takt_max(tenant->tag, 0);
 }
 
-void takt_tenants_correct(takt_ledger *ledger, int64_t now_us, const char *name, int priority,
-                          int64_t weight, takt_amounts taken, takt_amounts used)
+int64_t takt_tenants_correct(takt_ledger *ledger, int64_t now_us, const char *name, int priority,
+                             int64_t weight, takt_amounts taken, takt_amounts used)
 {
     int64_t more = price_of(ledger, used) - price_of(ledger, taken);
     char text[TAKT_TENANT_TEXT_MAX + 1];
     takt_tenant *tenant;
+    int64_t step;
     int index;
 
     if (ledger->tenant_count == 0 || more == 0)
-        return;
+        return 0;
     takt_tenant_write(name, text);
     takt_tenants_count(ledger);
     index = takt_tenants_find(ledger, priority, text);
     if (index == ledger->tenant_count) {
         if (more < 0 || index == TAKT_TENANTS_MAX || index == ledger->tenant_capacity)
-            return;
+            return 0;
         index = add(ledger, now_us, priority, text);
         ledger->tenants[index].weight = takt_min(takt_max(weight, 1), TAKT_TENANT_WEIGHT_MAX);
     }
     tenant = &ledger->tenants[index];
+    step = takt_tenant_step(tenant, more < 0 ? -more : more);
     if (more > 0) {
         if (tenant->places == 0)
             begin(ledger, tenant, 0);
-        tenant->tag = takt_min(tenant->tag + takt_tenant_step(tenant, more), TAKT_EXACT_MAX / 2);
+        tenant->tag = takt_min(tenant->tag + step, TAKT_EXACT_MAX / 2);
     } else {
-        lower(ledger, tenant, takt_tenant_step(tenant, -more));
+        lower(ledger, tenant, step);
     }
     takt_tenants_trim(ledger);
+    return more < 0 ? -step : step;
 }
 
 int64_t takt_tenants_tag(const takt_ledger *ledger, const takt_claim *claim)

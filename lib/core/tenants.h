@@ -56,9 +56,10 @@ void takt_tenants_charge(takt_ledger *ledger, int at, takt_amounts given);
 
 /* Work of a tenant has used more than it took, or less.  The difference is counted as charges are,
  * up to TAKT_SETTLED_MAX.  While nobody waits this has no effect.  A tenant that does not wait
- * owes, but saves nothing.  What it owes is paid up to TAKT_TENANT_TURNS. */
-void takt_tenants_correct(takt_ledger *ledger, int64_t now_us, const char *name, int priority,
-                          int64_t weight, takt_amounts taken, takt_amounts used);
+ * owes, but saves nothing.  What it owes is paid up to TAKT_TENANT_TURNS.  Returns what that adds
+ * to the tag of the tenant if it waits in its worker; below 0: it is so much lower. */
+int64_t takt_tenants_correct(takt_ledger *ledger, int64_t now_us, const char *name, int priority,
+                             int64_t weight, takt_amounts taken, takt_amounts used);
 
 /* Drops tenants that do not wait, if the others have caught up with them.  Call when places have
  * gone. */

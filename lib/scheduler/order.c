@@ -3,6 +3,8 @@
  */
 #include "scheduler/order.h"
 
+#include <string.h>
+
 #include "base/integers.h"
 #include "core/tenants.h"
 #include "scheduler/queue_cover.h"
@@ -13,12 +15,32 @@ static takt_turn *turn_of(const takt_link *link)
     return TAKT_HOLDER(link, takt_turn, link);
 }
 
+/* Queues of a subject that stand in line have their turns before the others of it. */
+static int64_t least_tag(const takt_turn *turn)
+{
+    const takt_subject *subject = turn->subject;
+
+    return subject && subject->told[turn->priority] > 0
+               ? subject->told[turn->priority] + subject->standing * TAKT_TENANT_STEP
+               : turn->tag;
+}
+
+/* The first one of those in turn that do not stand in line; NULL: there is none. */
+static takt_turn *first_held_up(takt_turns *turns, int priority)
+{
+    takt_turn *first;
+
+    while ((first = takt_turns_first_held_up(turns, priority)) && first->tag < least_tag(first))
+        takt_turns_set_tag(first, least_tag(first));
+    return first;
+}
+
 /* The next queues in turn take the free places in line. */
 static void fill(takt_scheduler *scheduler, takt_turns *turns)
 {
     for (int i = 0; i < TAKT_PRIORITIES; i++)
         while (turns->standing_count < TAKT_TURNS_IN_LINE) {
-            takt_turn *next = takt_turns_first_held_up(turns, i);
+            takt_turn *next = first_held_up(turns, i);
             if (!next)
                 break;
             takt_turns_stand(next);
@@ -118,8 +140,7 @@ static void move_to_end(takt_scheduler *scheduler, takt_turn *turn, int priority
             push_aside(scheduler, turn);
         turn->has_waited = turn->has_waited || (priority >= 0 && !turn->stands);
     } else if (priority >= 0) {
-        turn->stands = true;
-        turn->of->standing_count++;
+        takt_turns_stand_in_order(turn);
     }
     tell_first(scheduler, turn->of, before);
 }
@@ -161,7 +182,33 @@ void takt_order_told(takt_queue *queue, int64_t tag)
     shift = &turn->of->shift[turn->priority];
     *shift += takt_max(turn->told - (tag + *shift), 0);
     turn->told = tag + *shift;
+    if (turn->subject)
+        turn->subject->told[turn->priority] = turn->told;
     takt_turns_set_tag(turn, turn->told);
+}
+
+static void correct(takt_turn *turn, int64_t change)
+{
+    if (turn->told != 0)
+        turn->told = takt_max(turn->told + change, 1);
+    takt_turns_set_tag(turn, turn->tag + change);
+}
+
+void takt_order_corrected(takt_scheduler *scheduler, const char *limit, const char *key,
+                          const char *tenant, int priority, int64_t change)
+{
+    takt_queue *queue = NULL;
+    takt_subject *subject = NULL;
+
+    while (change != 0 && (queue = takt_registry_next(scheduler, limit, key, queue)) != NULL) {
+        const char *name = takt_turns_tenant(queue);
+        if (!name || queue->turn->priority != priority || strcmp(name, tenant) != 0)
+            continue;
+        correct(queue->turn, change);
+        subject = queue->turn->subject;
+    }
+    if (subject && subject->told[priority] != 0)
+        subject->told[priority] = takt_max(subject->told[priority] + change, 1);
 }
 
 int64_t takt_order_waited_from(const takt_queue *queue)
@@ -171,7 +218,7 @@ int64_t takt_order_waited_from(const takt_queue *queue)
     if (!turn || !turn->stands || queue->awarded.in_line != 0 ||
         (turn->told == 0 && !turn->has_waited))
         return 0;
-    return takt_max(turn->tag - turn->of->shift[turn->priority], 0);
+    return takt_max(turn->tag - turn->of->shift[turn->priority], turn->told != 0);
 }
 
 void takt_order_served(takt_scheduler *scheduler, takt_queue *queue)

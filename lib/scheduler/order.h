@@ -8,9 +8,14 @@
  * ledger decides.  While the store is lost all tenants share one pace (loss.h), and the first in
  * turn has its next slot.
  *
- * An award tells the tag of its queue.  A queue whose tenant was also served by other workers has a
- * tag here that is too low until its next claim.  The tags of a ledger may begin anew, for example
- * when it was lost.  So a tag that is lower than the one before moves all later ones up.
+ * An award tells the tag of its queue, and the answer to a settle what this adds to it.  A queue
+ * whose tenant was also served by other workers has a tag here that is too low until its next
+ * claim.  The tags of a ledger may begin anew, for example when it was lost.  So a tag that is
+ * lower than the one before moves all later ones up.
+ *
+ * A subject of nested work may have several queues, one for each of its tenants.  Those of it that
+ * stand in line have their turns before the others, so with each of them the others' tags are one
+ * start higher: it takes no more places than its turns need while other subjects wait.
  *
  * A queue of nested work whose inner limits let nothing start soon is parked: it leaves its place
  * to others, and comes into turn again at the end when its time has come.
@@ -30,6 +35,11 @@ void takt_order_unpark(takt_scheduler *scheduler, takt_queue *queue);
 
 /* An award tells the tag of the queue (0: it tells none). */
 void takt_order_told(takt_queue *queue, int64_t tag);
+
+/* Work of a tenant, of that priority, has used another amount than it took: what that adds to the
+ * tags of the tenant's queues. */
+void takt_order_corrected(takt_scheduler *scheduler, const char *limit, const char *key,
+                          const char *tenant, int priority, int64_t change);
 
 /* The tag from which the queue has waited for a place in line, as the ledger counts; 0: it has one,
  * or the tag is not known. */

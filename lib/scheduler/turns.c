@@ -32,13 +32,20 @@ void takt_turns_enter(takt_turn *turn, int priority)
         takt_list_append(&turn->subject->in_turn[priority], &turn->of_subject);
 }
 
+static void count_standing(takt_turn *turn, int more)
+{
+    turn->of->standing_count += more;
+    if (turn->subject)
+        turn->subject->standing += more;
+}
+
 void takt_turns_take_out(takt_turn *turn)
 {
     if (turn->priority >= 0 && takt_list_empty(&turn->link))
         takt_heap_remove(&turn->of->order[turn->priority], &turn->node);
     takt_list_remove(&turn->link);
     takt_list_remove(&turn->of_subject);
-    turn->of->standing_count -= turn->stands;
+    count_standing(turn, -turn->stands);
     turn->stands = false;
     turn->priority = -1;
 }
@@ -54,12 +61,17 @@ void takt_turns_set_tag(takt_turn *turn, int64_t tag)
         takt_heap_add(&turn->of->order[turn->priority], &turn->node);
 }
 
+void takt_turns_stand_in_order(takt_turn *turn)
+{
+    turn->stands = true;
+    count_standing(turn, 1);
+}
+
 void takt_turns_stand(takt_turn *turn)
 {
     takt_link *standing = &turn->of->standing[turn->priority], *next = standing;
 
-    turn->stands = true;
-    turn->of->standing_count++;
+    takt_turns_stand_in_order(turn);
     takt_heap_remove(&turn->of->order[turn->priority], &turn->node);
     while (next->previous != standing && turn->number < turn_of(next->previous)->number)
         next = next->previous;
@@ -71,7 +83,7 @@ void takt_turns_step_back(takt_turn *turn)
     if (!turn->stands)
         return;
     turn->stands = false;
-    turn->of->standing_count--;
+    count_standing(turn, -1);
     if (takt_list_empty(&turn->link))
         return; /* behind an agent */
     takt_list_remove(&turn->link);
@@ -185,6 +197,7 @@ bool takt_turns_join_subject(takt_scheduler *scheduler, takt_queue *queue)
     }
     queue->turn->subject = subject;
     subject->queues++;
+    subject->standing += queue->turn->stands;
     return true;
 }
 

@@ -34,6 +34,8 @@ typedef struct takt_subject {
     takt_entry entry;
     const void *key[2];                 /* the turns, and the inner ledger */
     int queues;                         /* that have had tenants of it */
+    int standing;                       /* those of them that stand in line */
+    int64_t told[TAKT_PRIORITIES];      /* its tag here, by the last award to one of them */
     takt_link in_turn[TAKT_PRIORITIES]; /* takt_turn.of_subject, in the order of their turns */
 } takt_subject;
 
@@ -82,6 +84,7 @@ void takt_turns_set_tag(takt_turn *turn, int64_t tag);
 
 /* The claims of a queue in turn state its waiters, or do so no longer. */
 void takt_turns_stand(takt_turn *turn);
+void takt_turns_stand_in_order(takt_turn *turn); /* behind an agent */
 void takt_turns_step_back(takt_turn *turn);
 
 /* The first one of those in turn with that priority, or of those of them that do not stand in line;

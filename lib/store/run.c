@@ -37,14 +37,14 @@ static takt_amounts used_by(const takt_store_call *call)
 
 /* The tenant pays for the difference. The request of work that has begun counts in both, so that
  * units which are not scarce beside it cost nothing. */
-static void correct_tenant(takt_ledger *ledger, int64_t now_us, const takt_store_call *call)
+static int64_t correct_tenant(takt_ledger *ledger, int64_t now_us, const takt_store_call *call)
 {
     takt_amounts taken = amounts_of(call->cost, call->requests, call->more), used = used_by(call);
 
     if (call->requests == 0)
         taken.of[TAKT_UNIT_REQUESTS] = used.of[TAKT_UNIT_REQUESTS] = 1;
-    takt_tenants_correct(ledger, now_us, call->tenant, call->priority, call->tenant_weight, taken,
-                         used);
+    return takt_tenants_correct(ledger, now_us, call->tenant, call->priority, call->tenant_weight,
+                                taken, used);
 }
 
 /* Whether a level has permits, by the caller's numbers or its own. */
@@ -109,8 +109,7 @@ void takt_store_run(takt_ledger *ledger, int64_t now_us, takt_store_call *call)
     case TAKT_OP_SETTLE:
         takt_ledger_settle(ledger, now_us, call->slot_us,
                            amounts_of(call->cost, call->requests, call->more), used_by(call));
-        if (call->tenant)
-            correct_tenant(ledger, now_us, call);
+        call->tag_change = call->tenant ? correct_tenant(ledger, now_us, call) : 0;
         break;
     case TAKT_OP_LOWER:
         takt_ledger_lower(ledger, now_us,

@@ -160,11 +160,11 @@ Test(tenants, people_see_each_once)
 /* ---- work that has used more or less --------------------------------------------------------- */
 
 /* Work has used so many tokens more than it took, or less. */
-static void correct(const char *name, int priority, int64_t weight, int64_t tokens)
+static int64_t correct(const char *name, int priority, int64_t weight, int64_t tokens)
 {
     takt_amounts had = {{takt_max(-tokens, 0), 1}}, used = {{takt_max(tokens, 0), 1}};
 
-    takt_tenants_correct(&b.ledger, NOW, name, priority, weight, had, used);
+    return takt_tenants_correct(&b.ledger, NOW, name, priority, weight, had, used);
 }
 
 Test(tenants, one_pays_for_what_its_work_has_used)
@@ -195,8 +195,11 @@ Test(tenants, one_pays_for_what_its_work_has_used)
                      "row %zu", i);
         cr_expect_null(tenant_of("a", 4));
     }
-    correct("d", 5, 4, 8);
-    cr_expect_eq(tenant_of("d", 5)->tag, (30 + 2) * TAKT_TENANT_STEP, "by its weight");
+    cr_expect_eq(correct("d", 5, 4, 8), 2 * TAKT_TENANT_STEP, "by its weight");
+    cr_expect_eq(tenant_of("d", 5)->tag, (30 + 2) * TAKT_TENANT_STEP);
+    cr_expect_eq(correct("d", 5, 4, -8), -2 * TAKT_TENANT_STEP);
+    cr_expect_eq(correct("d", 5, 4, 0), 0);
+    cr_expect_eq(correct("e", 5, 1, -3), 0, "it is not there");
     for (int i = 0; i < 9; i++)
         correct("a", 5, 1, TAKT_SETTLED_MAX);
     cr_expect_leq(tenant_of("a", 5)->tag, TAKT_EXACT_MAX / 2, "what a text can hold");
@@ -207,7 +210,7 @@ Test(tenants, one_pays_for_what_its_work_has_used)
 
 Test(tenants, nobody_owes_while_nobody_waits)
 {
-    correct("a", 5, 1, 100);
+    cr_expect_eq(correct("a", 5, 1, 100), 0);
     cr_assert_eq(b.ledger.tenant_count, 0);
 }
 

@@ -397,7 +397,7 @@ static void many_tenants(int64_t delay_us, uint64_t seed)
     }
     run_for(10);
     for (int i = 0; i < 8; i++) {
-        if (other[i]->starts < 10 * 200 / 9 / 2)
+        if (other[i]->starts < 10 * 200 / 9 * 85 / 100)
             family_fail(4, "keys beside one with many tenants", other[i]->key, other[i]->starts,
                         10 * 200 / 9);
     }

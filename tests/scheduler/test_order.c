@@ -263,6 +263,33 @@ Test(order, the_lowest_tags_come_into_line)
     cr_expect(queues[5]->turn->stands);
 }
 
+/* All 32 in line but the two that are served have more than these. */
+Test(order, work_that_has_used_less_brings_its_tenant_into_line)
+{
+    add_many(TAKT_TURNS_IN_LINE + 2);
+    run(0);
+    for (int i = 0; i < TAKT_TURNS_IN_LINE; i++)
+        answer_with_tag(i, 0, 1000 + i);
+    serve(5, 1100);
+    serve(6, 1050);
+    takt_order_corrected(&s, limit.name, "key", "t5", 4, -500 * TAKT_TENANT_STEP);
+    takt_order_corrected(&s, limit.name, "other", "t5", 5, -500 * TAKT_TENANT_STEP);
+    cr_expect_eq(queues[5]->turn->tag, 1100 * TAKT_TENANT_STEP, "of another priority, or key");
+    takt_order_corrected(&s, limit.name, "key", "t5", 5, -100 * TAKT_TENANT_STEP);
+    serve(7, 1200);
+    cr_expect(queues[5]->turn->stands, "1000 is less than 1050");
+    run(SOON_US + MS);
+    cr_expect_eq(claim_of(5)->waited_from, 1000 * TAKT_TENANT_STEP);
+    answer_with_tag(5, 0, 1001);
+    serve(8, 1020);
+    cr_expect(queues[8]->turn->stands, "tags have not begun anew");
+    cr_expect_not(queues[6]->turn->stands);
+    takt_order_corrected(&s, limit.name, "key", "t6", 5, -2000 * TAKT_TENANT_STEP);
+    serve(9, 1200);
+    run(SOON_US + MS);
+    cr_expect_eq(claim_of(6)->waited_from, 1, "0 would be that it has not waited");
+}
+
 /* A queue whose waiters leave has saved nothing when others come. */
 Test(order, a_queue_that_comes_begins_at_the_lowest_tag)
 {

@@ -295,6 +295,7 @@ static bool is_standing(const takt_store_call *call, int64_t flags, const takt_r
         bare += count_list(reply + 1 + bare, count - bare, TAKT_RULES_MAX, TAKT_RULE_VALUES);
     if (flags & TAKT_FLAG_TENANTS)
         bare += count_list(reply + 1 + bare, count - bare, TAKT_TENANTS_MAX, TAKT_TENANT_VALUES);
+    bare += (flags & TAKT_FLAG_TAG) != 0;
     return count == bare + permits || (count == bare && !(flags & TAKT_FLAG_STALE));
 }
 
@@ -362,6 +363,8 @@ static void read_standing(struct cursor *cursor, takt_store_call *call, int64_t 
     if (flags & TAKT_FLAG_RULES)
         read_rules(cursor, standing);
     read_tenants(cursor, call, flags);
+    call->tag_change =
+        flags & TAKT_FLAG_TAG ? read_int(cursor, -TAKT_EXACT_MAX / 2, TAKT_EXACT_MAX / 2) : 0;
     standing->concurrency = standing->held = standing->holders = 0;
     call->ledger_no = 0;
     if (cursor->left > levels) {
@@ -390,6 +393,8 @@ static int64_t flags_of(const takt_store_call *call)
                TAKT_FLAG_RULES;
     if (call->op == TAKT_OP_PEEK)
         return TAKT_FLAG_DAMAGED | TAKT_FLAG_WATCHED | TAKT_FLAG_RULES | TAKT_FLAG_TENANTS;
+    if (call->op == TAKT_OP_SETTLE)
+        return TAKT_FLAG_DAMAGED | TAKT_FLAG_WATCHED | TAKT_FLAG_RULES | TAKT_FLAG_TAG;
     return TAKT_FLAG_DAMAGED | TAKT_FLAG_WATCHED | TAKT_FLAG_RULES;
 }
 

@@ -21,7 +21,7 @@
 #define TAKT_FLAG_CROWDED  4096  /* of a claim: takt_award.crowded */
 #define TAKT_FLAG_UNLISTED 8192  /* of a claim: takt_award.unlisted */
 #define TAKT_FLAG_PROMPT   16384 /* of a claim: takt_award.prompt */
-#define TAKT_FLAG_TAG      32768 /* of a claim: the reply has takt_award.tag */
+#define TAKT_FLAG_TAG      32768 /* the reply has takt_award.tag, or takt_store_call.tag_change */
 
 /* The keys of a ledger that a call names: a sum of these. */
 #define TAKT_KEYS_TEXT 1

@@ -529,6 +529,8 @@ static int answer_fields(const takt_store_call *call, bool damaged, bool five, i
                                    : standing_fields(&call->standing, fields + n);
     if (call->op == TAKT_OP_TRY)
         fields[n++] = call->ledger_no;
+    if (call->op == TAKT_OP_SETTLE)
+        fields[n++] = call->tag_change;
     if (five && (call->op == TAKT_OP_CLAIM || (call->op == TAKT_OP_TRY && call->claim)))
         n += permit_fields(call->award, fields + n);
     return n;

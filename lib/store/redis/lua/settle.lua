@@ -5,7 +5,8 @@
 --       requests that were not begun, 9 the amounts taken, 10 the amounts used: the cost, and after a slash each those
 --       of further units, 11 with a tenant: weight,priority,name
 -- reply flags, now, limit, remaining, retry_after, reset_after, blocked_until, waiting, workers, rate_percent, reason,
---       rules (standing.lua); with permits: concurrency, held, holders
+--       rules (standing.lua); what this adds to the tag of the tenant, if anything; with permits: concurrency, held,
+--       holders
 -- needs: charge standing
 
 return run(function()
@@ -45,6 +46,7 @@ return run(function()
     end
     count_taken(actual - cost)
     tidy_rules()
+    local change
     if tenants and tenants.list[1] and ARGV[11] then
         local weight, priority, name = ARGV[11]:match('^(%d+),(%d),(.*)$')
         -- as correct_tenant() of store/run.c
@@ -56,9 +58,9 @@ return run(function()
             had[0], spent[0] = 1, 1
         end
         local more = tenants.price_of(actual, spent) - tenants.price_of(cost, had)
-        tenants.correct(tonumber(priority), name, tonumber(weight), more)
+        change = tenants.correct(tonumber(priority), name, tonumber(weight), more)
     end
-    local reply = standing(0)
+    local reply = standing(0, nil, false, change)
     keep()
     return reply
 end)

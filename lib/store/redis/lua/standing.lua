@@ -55,8 +55,8 @@ local function tell_tenants(told, at)
 end
 
 -- `flags`: flags beside the flag of a damaged ledger. `retry_at`: when the request would be given; nil: for a cost of
--- 1. `with_tenants`: whether the reply has the tenants.
-local function standing(flags, retry_at, with_tenants)
+-- 1. `with_tenants`: whether the reply has the tenants. `change`: what was added to a tenant's tag; nil: nothing.
+local function standing(flags, retry_at, with_tenants, change)
     local now, blocked, reset_at = ledger.now, ledger.blocked, limit.rest_at()
     local from = blocked > now and blocked or now
     local slot = retry_at or limit.earliest(from, 1)
@@ -85,6 +85,9 @@ local function standing(flags, retry_at, with_tenants)
     end
     if with_tenants and tenants and tenants.list[1] then
         at = tell_tenants(told, at)
+    end
+    if change then
+        told[1], told[at + 1], at = told[1] + TAKT_FLAG_TAG, change, at + 1
     end
     if held then
         told[at + 1], told[at + 2], told[at + 3] = limit.concurrency, held.total, held.count

@@ -441,7 +441,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 one.weight = math.min(math.max(weight, 1), TAKT_TENANT_WEIGHT_MAX)
             end
             if not one or more == 0 then
-                return
+                return nil
             end
             local step = math.floor(math.min(math.abs(more), TAKT_SETTLED_MAX) * TAKT_TENANT_STEP / one.weight)
             if more > 0 then
@@ -453,6 +453,7 @@ if inner_keys or (ARGV[9] or ''):find('@', 1, true) or stored and stored:find(';
                 tenants.lower(one, step)
             end
             tenants.trim()
+            return more > 0 and step or -step
         end,
 
         -- takt_tenants_trim.
