@@ -277,24 +277,57 @@ static void find_givers(const takt_permit *permit, const takt_demand *demand, ta
     }
 }
 
+/* Whether one decision was about the work at a level and others. */
+static bool is_nested(const takt_permit *permit, const takt_limit *limit)
+{
+    return limit->mode == TAKT_MODE_SHADOW ? takt_shadow_is_nested(permit) : permit->levels > 1;
+}
+
+/* The levels that one decision was about with that one, the innermost first.  Returns how many
+ * there are. */
+static int list_levels(const takt_demand *demand, int level, int levels[TAKT_LEVELS_MAX])
+{
+    int count = 0;
+
+    for (int i = 0; i < demand->count; i++)
+        if (demand->limits[i]->mode == demand->limits[level]->mode &&
+            demand->limits[i]->access == TAKT_ACCESS_LIMITED)
+            levels[count++] = i;
+    return count;
+}
+
+static void name_subject(const takt_request *request, const takt_demand *demand, const int *levels,
+                         int count, char subject[TAKT_TENANT_SIZE_MAX + 1])
+{
+    takt_chain chain = {.count = count};
+
+    for (int i = 0; i < count; i++) {
+        chain.limits[i] = demand->limits[levels[i]];
+        chain.keys[i] = takt_request_key(request, demand, levels[i]);
+    }
+    takt_nest_name_subject(subject, &chain);
+}
+
 /* For whom a level's part of the work was.  With key_hash a name has another hash in each limit. On
  * all levels with tenants that one decision was about the work has that of the outermost of them.
- */
+ * If the outermost level has no tenants, the keys inside are its tenants: `subject` gets their
+ * name. */
 static const char *payer_at(const takt_permit *permit, const takt_request *request,
-                            const takt_demand *demand, int level, int32_t *weight)
+                            const takt_demand *demand, int level, int32_t *weight,
+                            char subject[TAKT_TENANT_SIZE_MAX + 1])
 {
-    const takt_limit *limit = demand->limits[level];
-    bool nested =
-        limit->mode == TAKT_MODE_SHADOW ? takt_shadow_is_nested(permit) : permit->levels > 1;
-    int of = level;
+    int levels[TAKT_LEVELS_MAX];
+    int count = is_nested(permit, demand->limits[level]) ? list_levels(demand, level, levels) : 0;
+    const char *tenant = takt_request_tenant(request, demand, level, weight);
 
-    if (nested && limit->fair != TAKT_FAIR_WORKER)
-        for (int i = level + 1; i < demand->count; i++)
-            if (demand->limits[i]->fair != TAKT_FAIR_WORKER &&
-                demand->limits[i]->mode == limit->mode &&
-                demand->limits[i]->access == TAKT_ACCESS_LIMITED)
-                of = i;
-    return takt_request_tenant(request, demand, of, weight);
+    if (!tenant && count > 1 && levels[count - 1] == level) {
+        name_subject(request, demand, levels, count, subject);
+        return subject;
+    }
+    while (count > 0 && demand->limits[levels[count - 1]]->fair == TAKT_FAIR_WORKER)
+        count--;
+    return tenant && count > 0 ? takt_request_tenant(request, demand, levels[count - 1], weight)
+                               : tenant;
 }
 
 /* Settles all levels. */
@@ -302,6 +335,7 @@ static int settle_all(takt_permit *permit, const takt_request *request, const ta
                       const takt_amount *used, int count)
 {
     takt_payer payer = {.priority = permit->priority};
+    char subject[TAKT_TENANT_SIZE_MAX + 1];
     takt_part parts[TAKT_LEVELS_MAX];
     int code = 0;
 
@@ -318,7 +352,7 @@ static int settle_all(takt_permit *permit, const takt_request *request, const ta
         const takt_limit *limit = demand->limits[i];
         if (limit->access == TAKT_ACCESS_UNLIMITED)
             continue;
-        payer.tenant = payer_at(permit, request, demand, i, &payer.weight);
+        payer.tenant = payer_at(permit, request, demand, i, &payer.weight, subject);
         code = settle_one(permit, limit, takt_request_key(request, demand, i), payer,
                           slot_of(permit, &parts[i], limit->name), &parts[i]);
     }

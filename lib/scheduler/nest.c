@@ -50,9 +50,7 @@ static takt_inner_ledger *ledger_at(takt_scheduler *scheduler, const takt_limit 
     return ledger;
 }
 
-/* The subject of a chain: its keys, the innermost first, and the name of a limit that has no key.
- * A hash replaces a text that is too long. */
-static void name_subject(char subject[TAKT_TENANT_SIZE_MAX + 1], const takt_chain *chain)
+void takt_nest_name_subject(char subject[TAKT_TENANT_SIZE_MAX + 1], const takt_chain *chain)
 {
     uint64_t hash = 0;
     size_t used = 0;
@@ -81,7 +79,7 @@ int takt_nest_join(takt_scheduler *scheduler, takt_queue *queue, const takt_chai
     nest->tenant = tenant;
     nest->weight = 1;
     (void)takt_chain_number(chain, &units); /* it suits */
-    name_subject(nest->subject, chain);
+    takt_nest_name_subject(nest->subject, chain);
     while (nest->count + 1 < chain->count) {
         takt_inner *inner = &nest->inner[nest->count];
         takt_inner_ledger *ledger =

@@ -49,6 +49,10 @@ uint64_t takt_nest_worker(const takt_queue *queue, uint64_t worker);
  * each subject is a tenant there. */
 bool takt_nest_has_tenants(const takt_queue *queue);
 
+/* The subject of a chain: its keys, the innermost first, and the name of a limit that has no key. A
+ * hash replaces a text that is too long. */
+void takt_nest_name_subject(char subject[TAKT_TENANT_SIZE_MAX + 1], const takt_chain *chain);
+
 /* The tenant of the queue's work in the line of an inner level, with its weight; NULL: that line
  * has one without a name. */
 const char *takt_nest_tenant(const takt_queue *queue, int level, int32_t *weight);

@@ -3,6 +3,7 @@
  * tries and blocks, and policies that change while tenants wait.
  */
 #include "client/client.h"
+#include "core/tenants.h"
 #include "crypto/key_hash.h"
 #include "scheduler/nest.h"
 #include "scheduler/registry.h"
@@ -205,6 +206,59 @@ static const takt_queue *queue_of(const char *limit, const char *tenant)
 {
     return takt_registry_find_tenant(&client->scheduler, takt_policy_find(policy, limit), "",
                                      tenant);
+}
+
+/* Without `fair` the inner keys are the tenants of the outermost limit. */
+Test(tenants, an_inner_key_pays_for_what_its_work_has_used)
+{
+    static seen jobs[3];
+    takt_request request = TAKT_REQUEST("account");
+    takt_amount used = {NULL, 1 + 6};
+    const takt_turn *turn;
+    int64_t tag;
+
+    begin("  - {name: vendor, rules: [{rate: 1/h, burst: 2}]}\n"
+          "  - {name: account, rules: [{rate: 100/s, burst: 100}], within: vendor}\n");
+    request.key = "a";
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(acquire(&jobs[i], request), 0);
+    run_until(2);
+    turn = jobs[2].permit.queue->turn;
+    tag = turn->tag;
+    cr_expect_str_eq(turn->tenant, "a");
+    cr_assert_eq(takt_settle(&jobs[0].permit, &request, &used, 1), 0);
+    while (client->calls.in_flight > 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_expect_eq(turn->tag - tag, 6 * TAKT_TENANT_STEP);
+    cr_assert_eq(takt_cancel(&jobs[2].permit), 0);
+    release(jobs, 2);
+    end();
+}
+
+/* The ledger says what settled work adds to the tag of its tenant, by its weight. */
+Test(tenants, whose_work_has_used_more_has_its_turn_later)
+{
+    static seen jobs[3];
+    takt_request request = TAKT_REQUEST("slow");
+    takt_amount used = {NULL, 1 + 6};
+    const takt_turn *turn;
+    int64_t tag;
+
+    begin("  - {name: slow, rules: [{rate: 1/h, burst: 2}]" FAIR WEIGHTS "}\n");
+    request.tenant = "acme";
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(acquire(&jobs[i], request), 0);
+    run_until(2);
+    turn = queue_of("slow", "acme")->turn;
+    cr_assert_not_null(turn);
+    tag = turn->tag;
+    cr_assert_eq(takt_settle(&jobs[0].permit, &request, &used, 1), 0);
+    while (client->calls.in_flight > 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    cr_expect_eq(turn->tag - tag, 2 * TAKT_TENANT_STEP);
+    cr_assert_eq(takt_cancel(&jobs[2].permit), 0);
+    release(jobs, 2);
+    end();
 }
 
 static const takt_queue *any_queue_of(const char *limit, const char *tenant);

@@ -760,11 +760,26 @@ EACH_STORE(a_try_holds_the_permits_of_all_levels)
 
 /* ---- what goes back -------------------------------------------------------------------------- */
 
+static const takt_store_kind *agent_kind;
+static char payer[TAKT_TENANT_SIZE_MAX + 1]; /* of the outermost limit */
+
+static void note_settled(takt_store *store, takt_store_call *call)
+{
+    if (call->op == TAKT_OP_SETTLE && strcmp(call->limit->name, "smtp") == 0)
+        strcpy(payer, call->tenant ? call->tenant : "nobody");
+    agent_kind->submit(store, call);
+}
+
 IN_MEMORY(work_is_settled_on_every_level)
 {
     takt_request request = TAKT_REQUEST("free");
+    takt_store_kind spy;
 
     begin(MEMORY);
+    agent_kind = agent.client->store->kind;
+    spy = *agent_kind;
+    spy.submit = note_settled;
+    agent.client->store->kind = &spy;
     request.key = "k";
     request.cost = 300;
     slow[0].permit.data = &slow[0];
@@ -777,6 +792,8 @@ IN_MEMORY(work_is_settled_on_every_level)
     while (left_of("free", "k") > 810)
         continue;
     cr_expect_geq(left_of("free", "k"), 800);
+    cr_expect_str_eq(payer, "k", "the inner key, in the outermost line");
+    agent.client->store->kind = agent_kind;
     end(MEMORY);
 }
 
