@@ -179,8 +179,11 @@ static int read_seeds(takt_redis_url *url, part hosts, int default_port, takt_er
 static int read_hosts(takt_redis_url *url, part from, takt_error *error)
 {
     part db, hosts = cut(from, '/', &db);
-    int code = read_db(url, db, error);
+    int code;
 
+    if (hosts.size == 0 && db.size > 0)
+        return bad(error, "there is no host; a socket is written unix:/PATH; " HOW_TO_WRITE);
+    code = read_db(url, db, error);
     if (code == 0)
         code = read_seeds(url, hosts, DEFAULT_PORT, error);
     memcpy(url->host, url->seeds[0].host, sizeof url->host);

@@ -147,6 +147,7 @@ Test(redis_url, refuses_and_tells_nothing)
         {TAKT_REDIS_TCP, "u:" CANARY "@h:01", "port"},
         {TAKT_REDIS_TCP, "u:" CANARY "@h:", "port"},
         {TAKT_REDIS_TCP, "u:" CANARY "@h:1x", "port"},
+        {TAKT_REDIS_TCP, "/" CANARY "/redis.sock", "unix:/PATH"},
         {TAKT_REDIS_TCP, "u:" CANARY "@h/x", "database"},
         {TAKT_REDIS_TCP, "u:" CANARY "@h/-1", "database"},
         {TAKT_REDIS_TCP, "u:" CANARY "@h/100000", "database"},
