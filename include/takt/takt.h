@@ -70,7 +70,7 @@ typedef struct takt_request {
      * NULL: not used. */
     takt_amount amounts[TAKT_AMOUNTS_MAX];
     /* With `fair: tenant`: for whom the work is, at most TAKT_TENANT_SIZE_MAX bytes.  All work with
-     * NULL takes turns as one tenant.  A limit without `fair` ignores it. */
+     * NULL or "" takes turns as one tenant.  A limit without `fair` ignores it. */
     const char *tenant;
 } takt_request;
 

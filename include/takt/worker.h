@@ -57,7 +57,7 @@ typedef struct takt_job_head {
     int32_t priority;
     /* The job must not start after that instant of the wall clock; 0: none. */
     int64_t deadline_us;
-    /* For whom it is (takt_request.tenant); NULL: it names no tenant. */
+    /* For whom it is (takt_request.tenant); NULL: it names none, or an empty one. */
     const char *tenant;
 } takt_job_head;
 

@@ -62,6 +62,16 @@ static int read_string(const json_t *fields, const char *name, size_t max, const
     return 0;
 }
 
+/* An empty name is no tenant, as in a takt_request. */
+static int read_tenant(const json_t *fields, const char **tenant, takt_error *error)
+{
+    const json_t *field = json_object_get(fields, "tenant");
+
+    if (json_is_string(field) && json_string_length(field) == 0)
+        return 0;
+    return read_string(fields, "tenant", TAKT_TENANT_SIZE_MAX, tenant, error);
+}
+
 static int read_number(const json_t *fields, const char *name, int min, int max, int32_t *value,
                        takt_error *error)
 {
@@ -154,7 +164,7 @@ static int read_head(const json_t *fields, takt_job_head *head, takt_error *erro
                              "worker with --limit NAME for all jobs without a limit");
     head->idempotency_key = head->id;
     if ((failed = read_string(fields, "key", TAKT_KEY_SIZE_MAX, &head->key, error)) != 0 ||
-        (failed = read_string(fields, "tenant", TAKT_TENANT_SIZE_MAX, &head->tenant, error)) != 0 ||
+        (failed = read_tenant(fields, &head->tenant, error)) != 0 ||
         (failed = read_string(fields, "idempotency_key", TAKT_JOB_ID_MAX, &head->idempotency_key,
                               error)) != 0 ||
         (failed = read_cost(fields, head, error)) != 0 ||

@@ -24,6 +24,8 @@ static const struct {
     {"{\"id\":\"1\",\"limit\":7}", "limit: it must be a string"},
     {"{\"id\":\"1\",\"limit\":\"a\",\"key\":[]}", "key: it must be a string"},
     {"{\"id\":\"1\",\"limit\":\"a\",\"key\":\"\"}", "key: it has 0 bytes"},
+    {"{\"id\":\"1\",\"limit\":\"a\",\"tenant\":\"a\\tb\"}", "tenant: it has a control character"},
+    {"{\"id\":\"1\",\"limit\":\"a\",\"tenant\":5}", "tenant: it must be a string"},
     {"{\"id\":\"1\",\"limit\":\"a\",\"cost\":0}", "cost: it must be a whole number from 1"},
     {"{\"id\":\"1\",\"limit\":\"a\",\"cost\":1.5}", "cost: it must be a whole number"},
     {"{\"id\":\"1\",\"limit\":\"a\",\"cost\":\"2\"}", "without quotes"},
@@ -70,6 +72,19 @@ Test(job, head)
     cr_assert_eq(head.cost, 7);
     cr_assert_eq(head.priority, 0);
     cr_assert_eq(head.deadline_us, INT64_C(86400500000));
+    json_decref(fields);
+}
+
+Test(job, an_empty_tenant_is_none)
+{
+    const char *text = "{\"id\":\"1\",\"limit\":\"a\",\"tenant\":\"\"}";
+    json_t *fields;
+    takt_job_head head;
+    takt_error error = {0};
+
+    cr_assert_eq(takt_job_parse(text, strlen(text), NULL, &fields, &head, &error), 0, "%s",
+                 error.text);
+    cr_assert_null(head.tenant);
     json_decref(fields);
 }
 
