@@ -58,14 +58,25 @@ static takt_entry **bucket_of(const takt_table *table, uint64_t hash)
     return &table->buckets[at];
 }
 
+/* The first entry of a chain that has the key. */
+static takt_entry *first_with(takt_entry *chain, uint64_t hash, const void *key, size_t size)
+{
+    while (chain &&
+           (chain->hash != hash || chain->size != size || memcmp(chain->key, key, size) != 0))
+        chain = chain->next;
+    return chain;
+}
+
 takt_entry *takt_table_find(const takt_table *table, const void *key, size_t size)
 {
     uint64_t hash = hash_of(table, key, size);
 
-    for (takt_entry *entry = *bucket_of(table, hash); entry; entry = entry->next)
-        if (entry->hash == hash && entry->size == size && memcmp(entry->key, key, size) == 0)
-            return entry;
-    return NULL;
+    return first_with(*bucket_of(table, hash), hash, key, size);
+}
+
+takt_entry *takt_table_next(const takt_entry *entry)
+{
+    return first_with(entry->next, entry->hash, entry->key, entry->size);
 }
 
 static void link_entry(takt_table *table, takt_entry *entry)

@@ -27,10 +27,13 @@ typedef struct takt_table {
 int takt_table_init(takt_table *table, uint64_t seed); /* 0 or TAKT_E_NOMEM */
 void takt_table_close(takt_table *table);              /* the entries are not touched */
 
+/* An entry with that key; NULL: there is none. */
 takt_entry *takt_table_find(const takt_table *table, const void *key, size_t size);
 
-/* Adds an entry. Its key and size are set, and the key is not in the table. It never fails: without
- * memory, chains get longer. */
+/* After the entry that takt_table_find has found: another one with an equal key; NULL: no more. */
+takt_entry *takt_table_next(const takt_entry *entry);
+
+/* Adds an entry, whose key and size are set. It never fails: without memory, chains get longer. */
 void takt_table_add(takt_table *table, takt_entry *entry);
 void takt_table_remove(takt_table *table, takt_entry *entry); /* entry is in table */
 

@@ -3,8 +3,6 @@
  */
 #include "scheduler/order.h"
 
-#include <string.h>
-
 #include "base/integers.h"
 #include "core/tenants.h"
 #include "scheduler/queue_cover.h"
@@ -197,15 +195,15 @@ static void correct(takt_turn *turn, int64_t change)
 void takt_order_corrected(takt_scheduler *scheduler, const char *limit, const char *key,
                           const char *tenant, int priority, int64_t change)
 {
-    takt_queue *queue = NULL;
+    takt_turn *turn = NULL;
     takt_subject *subject = NULL;
 
-    while (change != 0 && (queue = takt_registry_next(scheduler, limit, key, queue)) != NULL) {
-        const char *name = takt_turns_tenant(queue);
-        if (!name || queue->turn->priority != priority || strcmp(name, tenant) != 0)
+    while (change != 0 &&
+           (turn = takt_registry_turn(scheduler, limit, key, tenant, turn)) != NULL) {
+        if (turn->priority != priority)
             continue;
-        correct(queue->turn, change);
-        subject = queue->turn->subject;
+        correct(turn, change);
+        subject = turn->subject;
     }
     if (subject && subject->told[priority] != 0)
         subject->told[priority] = takt_max(subject->told[priority] + change, 1);

@@ -37,13 +37,17 @@ int takt_registry_init(takt_scheduler *scheduler, uint64_t worker, uint64_t seed
         return TAKT_E_NOMEM;
     if (takt_table_init(&scheduler->turns, takt_random(&scheduler->random)) < 0)
         goto close_queues;
-    if (takt_table_init(&scheduler->subjects, 0) < 0) /* nobody chooses its keys */
+    if (takt_table_init(&scheduler->tenants, takt_random(&scheduler->random)) < 0)
         goto close_turns;
+    if (takt_table_init(&scheduler->subjects, 0) < 0) /* nobody chooses its keys */
+        goto close_tenants;
     if (takt_table_init(&scheduler->inner, takt_random(&scheduler->random)) < 0)
         goto close_subjects;
     return 0;
 close_subjects:
     takt_table_close(&scheduler->subjects);
+close_tenants:
+    takt_table_close(&scheduler->tenants);
 close_turns:
     takt_table_close(&scheduler->turns);
 close_queues:
@@ -102,6 +106,7 @@ void takt_registry_close(takt_scheduler *scheduler)
         takt_registry_forget(scheduler, TAKT_HOLDER(entry, takt_queue, registry.entry));
     takt_table_close(&scheduler->queues);
     takt_table_close(&scheduler->turns);
+    takt_table_close(&scheduler->tenants);
     takt_table_close(&scheduler->subjects);
     takt_table_close(&scheduler->inner);
     takt_servers_close(&scheduler->servers);
@@ -179,6 +184,14 @@ takt_queue *takt_registry_next(takt_scheduler *scheduler, const char *limit, con
     if (plain)
         return plain;
     return takt_turns_next(scheduler, id, size, before);
+}
+
+takt_turn *takt_registry_turn(takt_scheduler *scheduler, const char *limit, const char *key,
+                              const char *tenant, const takt_turn *before)
+{
+    char id[ID_SIZE];
+
+    return takt_turns_of_tenant(scheduler, id, write_id(id, limit, key, ""), tenant, before);
 }
 
 /* How much of a queue's id is the limit's name and the key. */
@@ -319,8 +332,8 @@ takt_queue *takt_registry_nested(takt_scheduler *scheduler, const takt_chain *ch
     queue->nest->inside = chain->inside;
     queue->nest->stated = chain->stated;
     queue->nest->weight = weight;
-    queue->turn->tenant =
-        tenant && !within ? queue->nest->tenant : (const char *)queue->nest->subject;
+    takt_turns_name(scheduler, queue->turn,
+                    tenant && !within ? queue->nest->tenant : queue->nest->subject);
     queue->turn->weight = within ? 1 : weight;
     return queue;
 }

@@ -46,6 +46,10 @@ takt_queue *takt_registry_named(takt_scheduler *scheduler, const char *name, siz
 takt_queue *takt_registry_next(takt_scheduler *scheduler, const char *limit, const char *key,
                                takt_queue *before);
 
+/* Of these the turns of each that has that tenant. */
+takt_turn *takt_registry_turn(takt_scheduler *scheduler, const char *limit, const char *key,
+                              const char *tenant, const takt_turn *before);
+
 void takt_registry_put(takt_scheduler *scheduler, takt_queue *queue, int list);
 void takt_registry_pass_at(takt_scheduler *scheduler, takt_queue *queue, int64_t pass_at_us);
 

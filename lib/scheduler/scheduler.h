@@ -22,6 +22,7 @@ typedef struct takt_scheduler {
     takt_servers servers;
     takt_table queues;
     takt_table turns;    /* of limits with `fair: tenant`, and of nested work: turns.h */
+    takt_table tenants;  /* takt_turn.by_tenant */
     takt_table subjects; /* inner limits and keys that have tenants: turns.h */
     takt_table inner;    /* inner limits and keys of nested work: nest.h */
     takt_heap timers;    /* queues by pass_at_us */

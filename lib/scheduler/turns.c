@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/tenant_name.h"
+
 /* ---- those in turn --------------------------------------------------------------------------- */
 
 static takt_turn *turn_of(const takt_link *link)
@@ -156,6 +158,24 @@ static void take_over(takt_turns *turns, takt_queue *queue)
     queue->loss.pace.share = NULL;
 }
 
+static struct takt_turn_key key_of(const takt_turns *turns, const char *tenant)
+{
+    return (struct takt_turn_key){turns, takt_tenant_worker(0, tenant)};
+}
+
+void takt_turns_name(takt_scheduler *scheduler, takt_turn *turn, const char *tenant)
+{
+    if (turn->tenant == tenant)
+        return;
+    if (turn->tenant)
+        takt_table_remove(&scheduler->tenants, &turn->by_tenant);
+    turn->tenant = tenant;
+    turn->key = key_of(turn->of, tenant);
+    turn->by_tenant.key = &turn->key;
+    turn->by_tenant.size = sizeof turn->key;
+    takt_table_add(&scheduler->tenants, &turn->by_tenant);
+}
+
 bool takt_turns_join(takt_scheduler *scheduler, const char *id, size_t size, takt_queue *queue,
                      const char *tenant)
 {
@@ -166,7 +186,8 @@ bool takt_turns_join(takt_scheduler *scheduler, const char *id, size_t size, tak
         free_if_unused(scheduler, turns);
         return false;
     }
-    *turn = (takt_turn){.queue = queue, .of = turns, .tenant = tenant, .weight = 1, .priority = -1};
+    *turn = (takt_turn){.queue = queue, .of = turns, .weight = 1, .priority = -1};
+    takt_turns_name(scheduler, turn, tenant);
     queue->turn = turn;
     takt_list_append(&turns->queues, &turn->all);
     takt_list_init(&turn->link);
@@ -218,6 +239,7 @@ void takt_turns_leave(takt_scheduler *scheduler, takt_queue *queue)
     turn->of->alone -= queue->loss.alone;
     turn->of->in_line -= queue->awarded.in_line != 0;
     takt_turns_take_out(turn);
+    takt_table_remove(&scheduler->tenants, &turn->by_tenant);
     leave_subject(scheduler, turn->subject);
     takt_list_remove(&turn->all);
     free_if_unused(scheduler, turn->of);
@@ -243,4 +265,20 @@ takt_queue *takt_turns_next(takt_scheduler *scheduler, const char *id, size_t si
         if (!is_plain(TAKT_HOLDER(next, takt_turn, all)->queue))
             return TAKT_HOLDER(next, takt_turn, all)->queue;
     return NULL;
+}
+
+takt_turn *takt_turns_of_tenant(takt_scheduler *scheduler, const char *id, size_t size,
+                                const char *tenant, const takt_turn *before)
+{
+    takt_entry *entry = takt_table_find(&scheduler->turns, id, size);
+    struct takt_turn_key key;
+
+    if (!entry)
+        return NULL;
+    key = key_of(TAKT_HOLDER(entry, takt_turns, entry), tenant);
+    entry = before ? takt_table_next(&before->by_tenant)
+                   : takt_table_find(&scheduler->tenants, &key, sizeof key);
+    while (entry && strcmp(TAKT_HOLDER(entry, takt_turn, by_tenant)->tenant, tenant) != 0)
+        entry = takt_table_next(entry);
+    return entry ? TAKT_HOLDER(entry, takt_turn, by_tenant) : NULL;
 }

@@ -69,6 +69,9 @@ bool takt_turns_join(takt_scheduler *scheduler, const char *id, size_t size, tak
                      const char *tenant);
 void takt_turns_leave(takt_scheduler *scheduler, takt_queue *queue);
 
+/* From now on that is its tenant.  The name stays where it is. */
+void takt_turns_name(takt_scheduler *scheduler, takt_turn *turn, const char *tenant);
+
 /* The queue, which has joined, is kept for a tenant of its innermost limit and key.  False: no
  * memory. */
 bool takt_turns_join_subject(takt_scheduler *scheduler, takt_queue *queue);
@@ -96,5 +99,9 @@ takt_turn *takt_turns_first_held_up(const takt_turns *turns, int priority);
  * queue.  NULL: no more. */
 takt_queue *takt_turns_next(takt_scheduler *scheduler, const char *id, size_t size,
                             const takt_queue *before);
+
+/* The turn of a queue of that tenant after `before` (NULL: the first); NULL: no more. */
+takt_turn *takt_turns_of_tenant(takt_scheduler *scheduler, const char *id, size_t size,
+                                const char *tenant, const takt_turn *before);
 
 #endif

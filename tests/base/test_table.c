@@ -55,6 +55,28 @@ Test(table, tells_keys_apart_by_bytes_and_length)
     takt_table_close(&table);
 }
 
+Test(table, entries_with_equal_keys_come_one_after_the_other)
+{
+    enum { COUNT = 300, EQUAL = 3 };
+    static item items[COUNT];
+    takt_table table;
+    int found = 0;
+
+    cr_assert_eq(takt_table_init(&table, 1), 0);
+    for (int i = 0; i < COUNT; i++) {
+        name(&items[i], i / EQUAL);
+        takt_table_add(&table, &items[i].entry);
+    }
+    takt_table_remove(&table, &items[7].entry);
+    for (takt_entry *at = takt_table_find(&table, "key-2", 5); at; at = takt_table_next(at)) {
+        cr_expect_eq(memcmp(at->key, "key-2", 5), 0);
+        found++;
+    }
+    cr_expect_eq(found, EQUAL - 1);
+    cr_expect_null(takt_table_find(&table, "key-100", 7));
+    takt_table_close(&table);
+}
+
 Test(table, finds_everything_at_every_size)
 {
     enum { COUNT = 3000 };

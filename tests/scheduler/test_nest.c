@@ -7,6 +7,7 @@
 #include "core/tenants.h"
 #include "scheduler/loss.h"
 #include "scheduler/nested.h"
+#include "scheduler/order.h"
 #include "scheduler/renew.h"
 #include "scheduler/renew_queue.h"
 #include "scheduler/turns.h"
@@ -310,6 +311,40 @@ Test(nest, a_subject_has_its_last_turn_at_hand)
         cr_expect(i == 0 ? other->turn->stands : queues[32]->turn->stands);
         cr_expect_eq(queues[33]->turn->stands, false);
     }
+}
+
+/* Of 40 tenants of one key 32 stand in line, and 8 wait for a place. */
+Test(nest, the_tenants_of_a_key_in_line_have_their_turns_before_its_others)
+{
+    takt_queue *other;
+    takt_turn *turn = NULL;
+    char name[8];
+    int found = 0;
+
+    domain.fair = TAKT_FAIR_TENANT;
+    for (int i = 0; i < 40; i++) {
+        snprintf(name, sizeof name, "t%d", i);
+        add_inside("a", name);
+    }
+    other = add_inside("b", "t0");
+    run(0);
+    cr_assert_not(other->turn->stands);
+    takt_order_told(queues[5], 500 * TAKT_TENANT_STEP); /* the tag of all that have this key */
+    takt_order_told(other, 510 * TAKT_TENANT_STEP);
+    takt_waiter_leave(&s, &permits[0][0], 0);
+    run(0);
+    cr_expect(other->turn->stands, "510 is less than 500 and a start of each of 31");
+    cr_expect_not(queues[32]->turn->stands);
+    takt_waiter_leave(&s, &permits[1][0], 0);
+    run(0);
+    cr_expect(queues[32]->turn->stands);
+    cr_expect_eq(queues[32]->turn->tag, (500 + 31) * TAKT_TENANT_STEP);
+    while ((turn = takt_registry_turn(&s, server.name, "mx", "a", turn)))
+        found++;
+    cr_expect_eq(found, 40);
+    takt_order_corrected(&s, server.name, "mx", "a", 5, -100 * TAKT_TENANT_STEP);
+    cr_expect_eq(queues[32]->turn->tag, (400 + 31) * TAKT_TENANT_STEP);
+    cr_expect_eq(queues[5]->turn->subject->told[5], 400 * TAKT_TENANT_STEP);
 }
 
 /* All queues of a ledger: the work of the server alone, and nested work. */

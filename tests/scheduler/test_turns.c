@@ -57,6 +57,23 @@ Test(turns, those_of_a_key_are_together)
     cr_assert_str_eq(names("none"), "");
 }
 
+Test(turns, one_is_found_by_its_tenant)
+{
+    takt_queue *a = queue_of("a", "k"), *none = queue_of("", "k");
+
+    queue_of("a", "l");
+    cr_expect_eq(takt_registry_turn(&r.s, r.limit.name, "k", "a", NULL), a->turn);
+    cr_expect_null(takt_registry_turn(&r.s, r.limit.name, "k", "a", a->turn));
+    cr_expect_eq(takt_registry_turn(&r.s, r.limit.name, "k", "", NULL), none->turn);
+    cr_expect_null(takt_registry_turn(&r.s, r.limit.name, "k", "b", NULL));
+    cr_expect_null(takt_registry_turn(&r.s, r.limit.name, "m", "a", NULL));
+    takt_turns_name(&r.s, none->turn, "b");
+    cr_expect_eq(takt_registry_turn(&r.s, r.limit.name, "k", "b", NULL), none->turn);
+    cr_expect_null(takt_registry_turn(&r.s, r.limit.name, "k", "", NULL));
+    takt_registry_forget(&r.s, a);
+    cr_expect_null(takt_registry_turn(&r.s, r.limit.name, "k", "a", NULL));
+}
+
 Test(turns, work_without_a_name_is_not_listed)
 {
     queue_of("a", "k");
