@@ -13,10 +13,16 @@ static takt_turn *turn_of(const takt_link *link)
     return TAKT_HOLDER(link, takt_turn, link);
 }
 
+/* The subject that the queue takes turns in; NULL: it takes turns by itself. */
+static takt_subject *subject_of(const takt_turn *turn)
+{
+    return turn->subject && turn->queue->nest->inside == TAKT_INSIDE_WITHIN ? turn->subject : NULL;
+}
+
 /* Queues of a subject that stand in line have their turns before the others of it. */
 static int64_t least_tag(const takt_turn *turn)
 {
-    const takt_subject *subject = turn->subject;
+    const takt_subject *subject = subject_of(turn);
 
     return subject && subject->told[turn->priority] > 0
                ? subject->told[turn->priority] + subject->standing * TAKT_TENANT_STEP
@@ -108,9 +114,10 @@ static int64_t first_tag(const takt_turns *turns, int priority)
  * subject do not delay the others. */
 static int64_t tag_in_subject(const takt_turn *turn, int priority)
 {
-    const takt_link *others = turn->subject ? &turn->subject->in_turn[priority] : NULL;
+    const takt_subject *subject = subject_of(turn);
+    const takt_link *others = subject ? &subject->in_turn[priority] : NULL;
 
-    if (!others || takt_list_empty(others) || turn->queue->nest->inside != TAKT_INSIDE_WITHIN)
+    if (!others || takt_list_empty(others))
         return turn->tag;
     return takt_max(turn->tag,
                     TAKT_HOLDER(others->previous, takt_turn, of_subject)->tag + TAKT_TENANT_STEP);
@@ -180,16 +187,22 @@ void takt_order_told(takt_queue *queue, int64_t tag)
     shift = &turn->of->shift[turn->priority];
     *shift += takt_max(turn->told - (tag + *shift), 0);
     turn->told = tag + *shift;
-    if (turn->subject)
+    if (subject_of(turn))
         turn->subject->told[turn->priority] = turn->told;
     takt_turns_set_tag(turn, turn->told);
+}
+
+/* No tag is so high or low that sums of them overflow. */
+static int64_t corrected(int64_t tag, int64_t change, int64_t least)
+{
+    return takt_min(takt_max(tag + change, least), TAKT_EXACT_MAX);
 }
 
 static void correct(takt_turn *turn, int64_t change)
 {
     if (turn->told != 0)
-        turn->told = takt_max(turn->told + change, 1);
-    takt_turns_set_tag(turn, turn->tag + change);
+        turn->told = corrected(turn->told, change, 1);
+    takt_turns_set_tag(turn, corrected(turn->tag, change, -TAKT_EXACT_MAX));
 }
 
 void takt_order_corrected(takt_scheduler *scheduler, const char *limit, const char *key,
@@ -203,10 +216,10 @@ void takt_order_corrected(takt_scheduler *scheduler, const char *limit, const ch
         if (turn->priority != priority)
             continue;
         correct(turn, change);
-        subject = turn->subject;
+        subject = subject_of(turn);
     }
     if (subject && subject->told[priority] != 0)
-        subject->told[priority] = takt_max(subject->told[priority] + change, 1);
+        subject->told[priority] = corrected(subject->told[priority], change, 1);
 }
 
 int64_t takt_order_waited_from(const takt_queue *queue)

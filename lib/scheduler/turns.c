@@ -47,6 +47,9 @@ void takt_turns_take_out(takt_turn *turn)
         takt_heap_remove(&turn->of->order[turn->priority], &turn->node);
     takt_list_remove(&turn->link);
     takt_list_remove(&turn->of_subject);
+    if (turn->subject && turn->priority >= 0 &&
+        takt_list_empty(&turn->subject->in_turn[turn->priority]))
+        turn->subject->told[turn->priority] = 0;
     count_standing(turn, -turn->stands);
     turn->stands = false;
     turn->priority = -1;

@@ -35,7 +35,7 @@ typedef struct takt_subject {
     const void *key[2];                 /* the turns, and the inner ledger */
     int queues;                         /* that have had tenants of it */
     int standing;                       /* those of them that stand in line */
-    int64_t told[TAKT_PRIORITIES];      /* its tag here, by the last award to one of them */
+    int64_t told[TAKT_PRIORITIES];      /* its tag here, by the last award to one; 0: not known */
     takt_link in_turn[TAKT_PRIORITIES]; /* takt_turn.of_subject, in the order of their turns */
 } takt_subject;
 

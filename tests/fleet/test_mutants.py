@@ -499,7 +499,7 @@ MUTANTS = [
      'return subject && subject->told[turn->priority] > 0',
      'return subject && subject->told[turn->priority] < 0'),
     ('what work gives back brings its tenant no sooner into line', 'scheduler/order.c',
-     'takt_turns_set_tag(turn, turn->tag + change);',
+     'takt_turns_set_tag(turn, corrected(turn->tag, change, -TAKT_EXACT_MAX));',
      ';'),
     # tenants of nested limits
     ('a place waits inside for tenants that wait for it outside', 'core/pass_over.c',

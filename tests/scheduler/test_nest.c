@@ -345,6 +345,12 @@ Test(nest, the_tenants_of_a_key_in_line_have_their_turns_before_its_others)
     takt_order_corrected(&s, server.name, "mx", "a", 5, -100 * TAKT_TENANT_STEP);
     cr_expect_eq(queues[32]->turn->tag, (400 + 31) * TAKT_TENANT_STEP);
     cr_expect_eq(queues[5]->turn->subject->told[5], 400 * TAKT_TENANT_STEP);
+    for (int i = 2; i < 40; i++) {
+        cr_expect_neq(queues[39]->turn->subject->told[5], 0);
+        takt_waiter_leave(&s, &permits[i][0], 0);
+        takt_order_review(&s, queues[i]);
+    }
+    cr_expect_eq(queues[39]->turn->subject->told[5], 0, "when it comes back, tags may be lower");
 }
 
 /* All queues of a ledger: the work of the server alone, and nested work. */
