@@ -8,6 +8,8 @@
 #include "scheduler/queue_cover.h"
 #include "scheduler/registry.h"
 
+#define MOVED_MAX 32 /* tags that one free place in line may change */
+
 static takt_turn *turn_of(const takt_link *link)
 {
     return TAKT_HOLDER(link, takt_turn, link);
@@ -25,17 +27,20 @@ static int64_t least_tag(const takt_turn *turn)
     const takt_subject *subject = subject_of(turn);
 
     return subject && subject->told[turn->priority] > 0
-               ? subject->told[turn->priority] + subject->standing * TAKT_TENANT_STEP
+               ? subject->told[turn->priority] + subject->standing * subject->step
                : turn->tag;
 }
 
-/* The first one of those in turn that do not stand in line; NULL: there is none. */
+/* The first one of those in turn that do not stand in line; NULL: there is none.  A subject with
+ * thousands of tenants may have its turn too soon: this looks at some of them at a time. */
 static takt_turn *first_held_up(takt_turns *turns, int priority)
 {
-    takt_turn *first;
+    takt_turn *first = takt_turns_first_held_up(turns, priority);
 
-    while ((first = takt_turns_first_held_up(turns, priority)) && first->tag < least_tag(first))
+    for (int i = 0; i < MOVED_MAX && first && first->tag < least_tag(first); i++) {
         takt_turns_set_tag(first, least_tag(first));
+        first = takt_turns_first_held_up(turns, priority);
+    }
     return first;
 }
 
@@ -177,6 +182,15 @@ void takt_order_unpark(takt_scheduler *scheduler, takt_queue *queue)
     takt_registry_touch(scheduler, queue);
 }
 
+static void tell_subject(takt_subject *subject, int priority, int64_t tag)
+{
+    int64_t before = subject->told[priority];
+
+    if (before > 0 && tag > before)
+        subject->step = tag - before;
+    subject->told[priority] = tag;
+}
+
 void takt_order_told(takt_queue *queue, int64_t tag)
 {
     takt_turn *turn = queue->turn;
@@ -188,7 +202,7 @@ void takt_order_told(takt_queue *queue, int64_t tag)
     *shift += takt_max(turn->told - (tag + *shift), 0);
     turn->told = tag + *shift;
     if (subject_of(turn))
-        turn->subject->told[turn->priority] = turn->told;
+        tell_subject(turn->subject, turn->priority, turn->told);
     takt_turns_set_tag(turn, turn->told);
 }
 
@@ -209,17 +223,12 @@ void takt_order_corrected(takt_scheduler *scheduler, const char *limit, const ch
                           const char *tenant, int priority, int64_t change)
 {
     takt_turn *turn = NULL;
-    takt_subject *subject = NULL;
 
     while (change != 0 &&
            (turn = takt_registry_turn(scheduler, limit, key, tenant, turn)) != NULL) {
-        if (turn->priority != priority)
-            continue;
-        correct(turn, change);
-        subject = subject_of(turn);
+        if (turn->priority == priority)
+            correct(turn, change);
     }
-    if (subject && subject->told[priority] != 0)
-        subject->told[priority] = corrected(subject->told[priority], change, 1);
 }
 
 int64_t takt_order_waited_from(const takt_queue *queue)

@@ -15,7 +15,7 @@
  *
  * A subject of nested work may have several queues, one for each of its tenants.  Those of it that
  * stand in line have their turns before the others, so with each of them the others' tags are one
- * start higher: it takes no more places than its turns need while other subjects wait.
+ * start higher.  While other subjects wait, it takes no more places than its turns need.
  *
  * A queue of nested work whose inner limits let nothing start soon is parked: it leaves its place
  * to others, and comes into turn again at the end when its time has come.
@@ -37,7 +37,7 @@ void takt_order_unpark(takt_scheduler *scheduler, takt_queue *queue);
 void takt_order_told(takt_queue *queue, int64_t tag);
 
 /* Work of a tenant, of that priority, has used another amount than it took: what that adds to the
- * tags of the tenant's queues. */
+ * tags of the tenant's queues.  Those of a subject with several queues learn it with an award. */
 void takt_order_corrected(takt_scheduler *scheduler, const char *limit, const char *key,
                           const char *tenant, int priority, int64_t change);
 

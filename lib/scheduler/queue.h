@@ -158,10 +158,7 @@ typedef struct takt_turn {
     struct takt_turns *of;
     const char *tenant;   /* "": of work that names none */
     takt_entry by_tenant; /* its key: the turns, and a hash of the tenant */
-    struct takt_turn_key {
-        const struct takt_turns *of;
-        uint64_t tenant;
-    } key;
+    uint64_t key[2];
     int32_t weight;
     int32_t started;              /* waiters that its present turn has started without the store */
     takt_link all;                /* in the list of the tenants' queues */

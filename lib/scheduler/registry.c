@@ -333,7 +333,7 @@ takt_queue *takt_registry_nested(takt_scheduler *scheduler, const takt_chain *ch
     queue->nest->stated = chain->stated;
     queue->nest->weight = weight;
     takt_turns_name(scheduler, queue->turn,
-                    tenant && !within ? queue->nest->tenant : queue->nest->subject);
+                    tenant && !within ? queue->nest->tenant : queue->nest->subject, !within);
     queue->turn->weight = within ? 1 : weight;
     return queue;
 }

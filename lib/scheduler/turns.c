@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/integers.h"
 #include "core/tenant_name.h"
+#include "core/tenants.h"
 
 /* ---- those in turn --------------------------------------------------------------------------- */
 
@@ -161,20 +163,29 @@ static void take_over(takt_turns *turns, takt_queue *queue)
     queue->loss.pace.share = NULL;
 }
 
-static struct takt_turn_key key_of(const takt_turns *turns, const char *tenant)
+static void write_key(uint64_t key[2], const takt_turns *turns, const char *tenant)
 {
-    return (struct takt_turn_key){turns, takt_tenant_worker(0, tenant)};
+    key[0] = (uintptr_t)turns;
+    key[1] = takt_tenant_worker(0, tenant);
 }
 
-void takt_turns_name(takt_scheduler *scheduler, takt_turn *turn, const char *tenant)
+static void forget_name(takt_scheduler *scheduler, takt_turn *turn)
 {
-    if (turn->tenant == tenant)
-        return;
-    if (turn->tenant)
+    if (turn->by_tenant.key)
         takt_table_remove(&scheduler->tenants, &turn->by_tenant);
+    turn->by_tenant.key = NULL;
+}
+
+void takt_turns_name(takt_scheduler *scheduler, takt_turn *turn, const char *tenant, bool alone)
+{
+    if (turn->tenant == tenant && alone == (turn->by_tenant.key != NULL))
+        return;
+    forget_name(scheduler, turn);
     turn->tenant = tenant;
-    turn->key = key_of(turn->of, tenant);
-    turn->by_tenant.key = &turn->key;
+    if (!alone)
+        return;
+    write_key(turn->key, turn->of, tenant);
+    turn->by_tenant.key = turn->key;
     turn->by_tenant.size = sizeof turn->key;
     takt_table_add(&scheduler->tenants, &turn->by_tenant);
 }
@@ -190,7 +201,7 @@ bool takt_turns_join(takt_scheduler *scheduler, const char *id, size_t size, tak
         return false;
     }
     *turn = (takt_turn){.queue = queue, .of = turns, .weight = 1, .priority = -1};
-    takt_turns_name(scheduler, turn, tenant);
+    takt_turns_name(scheduler, turn, tenant, true);
     queue->turn = turn;
     takt_list_append(&turns->queues, &turn->all);
     takt_list_init(&turn->link);
@@ -222,6 +233,7 @@ bool takt_turns_join_subject(takt_scheduler *scheduler, takt_queue *queue)
     queue->turn->subject = subject;
     subject->queues++;
     subject->standing += queue->turn->stands;
+    subject->step = takt_max(subject->step, TAKT_TENANT_STEP);
     return true;
 }
 
@@ -242,7 +254,7 @@ void takt_turns_leave(takt_scheduler *scheduler, takt_queue *queue)
     turn->of->alone -= queue->loss.alone;
     turn->of->in_line -= queue->awarded.in_line != 0;
     takt_turns_take_out(turn);
-    takt_table_remove(&scheduler->tenants, &turn->by_tenant);
+    forget_name(scheduler, turn);
     leave_subject(scheduler, turn->subject);
     takt_list_remove(&turn->all);
     free_if_unused(scheduler, turn->of);
@@ -274,13 +286,13 @@ takt_turn *takt_turns_of_tenant(takt_scheduler *scheduler, const char *id, size_
                                 const char *tenant, const takt_turn *before)
 {
     takt_entry *entry = takt_table_find(&scheduler->turns, id, size);
-    struct takt_turn_key key;
+    uint64_t key[2];
 
     if (!entry)
         return NULL;
-    key = key_of(TAKT_HOLDER(entry, takt_turns, entry), tenant);
+    write_key(key, TAKT_HOLDER(entry, takt_turns, entry), tenant);
     entry = before ? takt_table_next(&before->by_tenant)
-                   : takt_table_find(&scheduler->tenants, &key, sizeof key);
+                   : takt_table_find(&scheduler->tenants, key, sizeof key);
     while (entry && strcmp(TAKT_HOLDER(entry, takt_turn, by_tenant)->tenant, tenant) != 0)
         entry = takt_table_next(entry);
     return entry ? TAKT_HOLDER(entry, takt_turn, by_tenant) : NULL;

@@ -36,6 +36,7 @@ typedef struct takt_subject {
     int queues;                         /* that have had tenants of it */
     int standing;                       /* those of them that stand in line */
     int64_t told[TAKT_PRIORITIES];      /* its tag here, by the last award to one; 0: not known */
+    int64_t step;                       /* what the last start has added to it */
     takt_link in_turn[TAKT_PRIORITIES]; /* takt_turn.of_subject, in the order of their turns */
 } takt_subject;
 
@@ -69,8 +70,9 @@ bool takt_turns_join(takt_scheduler *scheduler, const char *id, size_t size, tak
                      const char *tenant);
 void takt_turns_leave(takt_scheduler *scheduler, takt_queue *queue);
 
-/* From now on that is its tenant.  The name stays where it is. */
-void takt_turns_name(takt_scheduler *scheduler, takt_turn *turn, const char *tenant);
+/* From now on that is its tenant, or the subject that it has its turns in with others: then it
+ * cannot be found by the name.  The name stays where it is. */
+void takt_turns_name(takt_scheduler *scheduler, takt_turn *turn, const char *tenant, bool alone);
 
 /* The queue, which has joined, is kept for a tenant of its innermost limit and key.  False: no
  * memory. */
@@ -100,7 +102,8 @@ takt_turn *takt_turns_first_held_up(const takt_turns *turns, int priority);
 takt_queue *takt_turns_next(takt_scheduler *scheduler, const char *id, size_t size,
                             const takt_queue *before);
 
-/* The turn of a queue of that tenant after `before` (NULL: the first); NULL: no more. */
+/* The turn of a queue that is alone, of that tenant, after `before` (NULL: the first); NULL: no
+ * more. */
 takt_turn *takt_turns_of_tenant(takt_scheduler *scheduler, const char *id, size_t size,
                                 const char *tenant, const takt_turn *before);
 

@@ -117,7 +117,7 @@ struct takt_store_call {
     /* TRY: the limit of the standing, which refuses for the longest, or else has the least left:
      * the number of its ledger */
     int ledger_no;
-    /* SETTLE with a tenant, likewise: what this adds to the tenant's tag (core/tenants.h) */
+    /* SETTLE with a tenant: what this adds to the tenant's tag (core/tenants.h) */
     int64_t tag_change;
     /* PEEK: the caller's memory for TAKT_TENANTS_MAX tenants of the standing; NULL: not wanted */
     takt_tenant_standing *tenants;

@@ -317,9 +317,7 @@ Test(nest, a_subject_has_its_last_turn_at_hand)
 Test(nest, the_tenants_of_a_key_in_line_have_their_turns_before_its_others)
 {
     takt_queue *other;
-    takt_turn *turn = NULL;
     char name[8];
-    int found = 0;
 
     domain.fair = TAKT_FAIR_TENANT;
     for (int i = 0; i < 40; i++) {
@@ -339,12 +337,14 @@ Test(nest, the_tenants_of_a_key_in_line_have_their_turns_before_its_others)
     run(0);
     cr_expect(queues[32]->turn->stands);
     cr_expect_eq(queues[32]->turn->tag, (500 + 31) * TAKT_TENANT_STEP);
-    while ((turn = takt_registry_turn(&s, server.name, "mx", "a", turn)))
-        found++;
-    cr_expect_eq(found, 40);
-    takt_order_corrected(&s, server.name, "mx", "a", 5, -100 * TAKT_TENANT_STEP);
-    cr_expect_eq(queues[32]->turn->tag, (400 + 31) * TAKT_TENANT_STEP);
-    cr_expect_eq(queues[5]->turn->subject->told[5], 400 * TAKT_TENANT_STEP);
+    cr_expect_null(takt_registry_turn(&s, server.name, "mx", "a", NULL),
+                   "nobody looks at them all");
+    takt_order_told(queues[7], 600 * TAKT_TENANT_STEP);
+    takt_order_told(other, 3000 * TAKT_TENANT_STEP);
+    takt_waiter_leave(&s, &permits[8][0], 0);
+    run(0);
+    cr_expect(queues[33]->turn->stands);
+    cr_expect_eq(queues[33]->turn->tag, (600 + 30 * 100) * TAKT_TENANT_STEP, "by its last start");
     for (int i = 2; i < 40; i++) {
         cr_expect_neq(queues[39]->turn->subject->told[5], 0);
         takt_waiter_leave(&s, &permits[i][0], 0);

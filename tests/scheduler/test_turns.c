@@ -67,9 +67,11 @@ Test(turns, one_is_found_by_its_tenant)
     cr_expect_eq(takt_registry_turn(&r.s, r.limit.name, "k", "", NULL), none->turn);
     cr_expect_null(takt_registry_turn(&r.s, r.limit.name, "k", "b", NULL));
     cr_expect_null(takt_registry_turn(&r.s, r.limit.name, "m", "a", NULL));
-    takt_turns_name(&r.s, none->turn, "b");
+    takt_turns_name(&r.s, none->turn, "b", true);
     cr_expect_eq(takt_registry_turn(&r.s, r.limit.name, "k", "b", NULL), none->turn);
     cr_expect_null(takt_registry_turn(&r.s, r.limit.name, "k", "", NULL));
+    takt_turns_name(&r.s, none->turn, "b", false);
+    cr_expect_null(takt_registry_turn(&r.s, r.limit.name, "k", "b", NULL));
     takt_registry_forget(&r.s, a);
     cr_expect_null(takt_registry_turn(&r.s, r.limit.name, "k", "a", NULL));
 }
