@@ -208,56 +208,51 @@ static const takt_queue *queue_of(const char *limit, const char *tenant)
                                      tenant);
 }
 
-/* Without `fair` the inner keys are the tenants of the outermost limit. */
-Test(tenants, an_inner_key_pays_for_what_its_work_has_used)
+/* Of three jobs two start, and one of these has used six tokens more than it took.  Returns what
+ * that adds to the tag of the one that waits, which is of that tenant. */
+static int64_t settled_tag(takt_request request, const char *tenant)
 {
     static seen jobs[3];
-    takt_request request = TAKT_REQUEST("account");
     takt_amount used = {NULL, 1 + 6};
     const takt_turn *turn;
     int64_t tag;
 
-    begin("  - {name: vendor, rules: [{rate: 1/h, burst: 2}]}\n"
-          "  - {name: account, rules: [{rate: 100/s, burst: 100}], within: vendor}\n");
-    request.key = "a";
     for (int i = 0; i < 3; i++)
         cr_assert_eq(acquire(&jobs[i], request), 0);
     run_until(2);
     turn = jobs[2].permit.queue->turn;
+    cr_assert_not_null(turn);
+    cr_expect_str_eq(turn->tenant, tenant);
     tag = turn->tag;
-    cr_expect_str_eq(turn->tenant, "a");
     cr_assert_eq(takt_settle(&jobs[0].permit, &request, &used, 1), 0);
     while (client->calls.in_flight > 0)
         uv_run(&loop, UV_RUN_ONCE);
-    cr_expect_eq(turn->tag - tag, 6 * TAKT_TENANT_STEP);
+    tag = turn->tag - tag;
     cr_assert_eq(takt_cancel(&jobs[2].permit), 0);
     release(jobs, 2);
+    return tag;
+}
+
+/* Without `fair` the inner keys are the tenants of the outermost limit. */
+Test(tenants, an_inner_key_pays_for_what_its_work_has_used)
+{
+    takt_request request = TAKT_REQUEST("account");
+
+    begin("  - {name: vendor, rules: [{rate: 1/h, burst: 2}]}\n"
+          "  - {name: account, rules: [{rate: 100/s, burst: 100}], within: vendor}\n");
+    request.key = "a";
+    cr_expect_eq(settled_tag(request, "a"), 6 * TAKT_TENANT_STEP);
     end();
 }
 
 /* The ledger says what settled work adds to the tag of its tenant, by its weight. */
 Test(tenants, whose_work_has_used_more_has_its_turn_later)
 {
-    static seen jobs[3];
     takt_request request = TAKT_REQUEST("slow");
-    takt_amount used = {NULL, 1 + 6};
-    const takt_turn *turn;
-    int64_t tag;
 
     begin("  - {name: slow, rules: [{rate: 1/h, burst: 2}]" FAIR WEIGHTS "}\n");
     request.tenant = "acme";
-    for (int i = 0; i < 3; i++)
-        cr_assert_eq(acquire(&jobs[i], request), 0);
-    run_until(2);
-    turn = queue_of("slow", "acme")->turn;
-    cr_assert_not_null(turn);
-    tag = turn->tag;
-    cr_assert_eq(takt_settle(&jobs[0].permit, &request, &used, 1), 0);
-    while (client->calls.in_flight > 0)
-        uv_run(&loop, UV_RUN_ONCE);
-    cr_expect_eq(turn->tag - tag, 2 * TAKT_TENANT_STEP);
-    cr_assert_eq(takt_cancel(&jobs[2].permit), 0);
-    release(jobs, 2);
+    cr_expect_eq(settled_tag(request, "acme"), 2 * TAKT_TENANT_STEP);
     end();
 }
 

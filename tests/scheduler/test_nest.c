@@ -232,6 +232,17 @@ static takt_queue *add_inside(const char *key, const char *tenant)
     return queues[at];
 }
 
+/* So many tenants of the key "a". */
+static void add_tenants(int count)
+{
+    char name[16];
+
+    for (int i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "t%d", i);
+        add_inside("a", name);
+    }
+}
+
 Test(nest, tenants_of_the_innermost_limit_alone_take_turns_within_those_of_their_subject)
 {
     domain.fair = TAKT_FAIR_TENANT;
@@ -265,13 +276,8 @@ Test(nest, both_lines_have_the_tenants_if_both_limits_have_fair)
  */
 Test(nest, subjects_take_turns_before_their_tenants)
 {
-    char name[8];
-
     domain.fair = TAKT_FAIR_TENANT;
-    for (int i = 0; i < 10; i++) {
-        snprintf(name, sizeof name, "t%d", i);
-        add_inside("a", name);
-    }
+    add_tenants(10);
     run(0);
     takt_queue *other = add_inside("b", "t0");
     run(0);
@@ -286,13 +292,9 @@ Test(nest, subjects_take_turns_before_their_tenants)
 Test(nest, a_subject_has_its_last_turn_at_hand)
 {
     takt_queue *other;
-    char name[8];
 
     domain.fair = TAKT_FAIR_TENANT;
-    for (int i = 0; i < 40; i++) {
-        snprintf(name, sizeof name, "t%d", i);
-        add_inside("a", name);
-    }
+    add_tenants(40);
     run(0);
     cr_expect_eq(queues[39]->turn->tag, queues[0]->turn->tag + 39 * TAKT_TENANT_STEP);
     queues[3]->turn->tag += 1000 * TAKT_TENANT_STEP;
@@ -317,13 +319,9 @@ Test(nest, a_subject_has_its_last_turn_at_hand)
 Test(nest, the_tenants_of_a_key_in_line_have_their_turns_before_its_others)
 {
     takt_queue *other;
-    char name[8];
 
     domain.fair = TAKT_FAIR_TENANT;
-    for (int i = 0; i < 40; i++) {
-        snprintf(name, sizeof name, "t%d", i);
-        add_inside("a", name);
-    }
+    add_tenants(40);
     other = add_inside("b", "t0");
     run(0);
     cr_assert_not(other->turn->stands);
