@@ -18,8 +18,8 @@ from terminal import terminal  # noqa: E402
 
 POLICY = '''
 limits:
-  - {name: fair, rules: [{rate: 100/s}], fair: tenant}
-  - {name: heavy, rules: [{rate: 100/s}], fair: tenant, weights: {small: 3}}
+  - {name: fair, rules: [{rate: 5/s}], fair: tenant}
+  - {name: heavy, rules: [{rate: 5/s}], fair: tenant, weights: {small: 3}}
   - {name: permits, rules: [{rate: 1000/s}], concurrency: 2, fair: tenant}
   - {name: slow, rules: [{rate: 1/day}], fair: tenant, weights: {small: 3}}
   - {name: plain, rules: [{rate: 1000/s}]}
@@ -27,6 +27,8 @@ limits:
 MANY = 40   # tenants that wait, of which the exporter tells 32
 BIG = 6    # processes of the big tenant, with 64 waiters each
 SMALL = 10  # jobs of the small one
+# How many slots its process may lose to the big tenant because the machine did not run it in time: a second's.
+LATE = 5
 
 
 def slots(here, name):
@@ -65,10 +67,10 @@ def between(big, small):
 def shares(report, here, what):
     done, big, small = run_both(here, 'fair')
     report.check(done.returncode == 0 and len(small) == SMALL, f'{what}: the small tenant\'s jobs are done', told(done))
-    report.check(between(big, small) <= 2 * SMALL, f'{what}: in turns with those of the big one',
+    report.check(between(big, small) <= SMALL + LATE, f'{what}: in turns with those of the big one',
                  f'{between(big, small)} slots of the big tenant between {SMALL} of the small one')
     done, big, small = run_both(here, 'heavy')
-    report.check(between(big, small) <= SMALL, f'{what}: three turns for each of the big one',
+    report.check(between(big, small) <= SMALL // 3 + LATE, f'{what}: three slots for each of the big one',
                  f'{between(big, small)} slots of the big tenant between {SMALL} of the small one')
 
 
