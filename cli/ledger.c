@@ -246,7 +246,8 @@ static void print_lines(const ledger_call *self)
     printf("  waiting      %lld in %lld worker%s%s\n", (long long)standing->waiting,
            (long long)standing->workers, takt_plural((uint64_t)standing->workers),
            takt_cli_outer_is_crowded(&self->outer) ? KEPT : "");
-    takt_cli_standing_print_tenants(standing);
+    takt_cli_standing_print_tenants(
+        standing, takt_cli_standing_subject(self->session.policy, self->target.limit));
     takt_cli_outer_print(&self->outer);
 }
 

@@ -44,13 +44,18 @@ int64_t takt_cli_standing_wait(const takt_standing *standing, int tenant)
     return wait_us > 0 ? wait_us : 0;
 }
 
-void takt_cli_standing_print_tenants(const takt_standing *standing)
+const char *takt_cli_standing_subject(const takt_policy *policy, const char *limit)
+{
+    return takt_policy_shares_by_key(policy, limit) ? "key" : "tenant";
+}
+
+void takt_cli_standing_print_tenants(const takt_standing *standing, const char *subject)
 {
     char span[TAKT_SPAN_SIZE], shown[TAKT_QUOTE_SIZE];
 
     for (int i = 0; i < standing->tenant_count; i++) {
         const takt_tenant_standing *tenant = &standing->tenants[i];
-        printf("    tenant %s: share %.1f%%, %lld waiting, for %s\n",
+        printf("    %s %s: share %.1f%%, %lld waiting, for %s\n", subject,
                takt_quote(tenant->name, shown), 100 * takt_cli_standing_share(standing, i),
                (long long)tenant->waiting,
                takt_format_span(takt_cli_standing_wait(standing, i), span));

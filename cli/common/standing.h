@@ -16,8 +16,11 @@ int takt_cli_standing_keep(const takt_standing *standing, takt_standing *kept,
 /* Writes the members of a JSON object to standard output, without braces. */
 void takt_cli_standing_json(const takt_cli_target *target, const takt_standing *standing);
 
+/* What the tenants of a standing are: "tenant", or "key" where keys of limits inside take turns. */
+const char *takt_cli_standing_subject(const takt_policy *policy, const char *limit);
+
 /* Prints a line for each tenant that has waiters. */
-void takt_cli_standing_print_tenants(const takt_standing *standing);
+void takt_cli_standing_print_tenants(const takt_standing *standing, const char *subject);
 
 /* The part of the slots that a tenant gets while all tenants that wait now do, 0 to 1. */
 double takt_cli_standing_share(const takt_standing *standing, int tenant);

@@ -117,8 +117,8 @@ static void draw_heads(takt_cli_page *page, const takt_cli_view *view, const tak
     if (!takt_cli_page_begin(page, TAKT_CLI_BOLD))
         return;
     page->blanks = MARK;
-    if (view->tenants)
-        takt_cli_tenants_titles(page);
+    if (view->tenants && view->chosen < rows->count)
+        takt_cli_tenants_titles(page, rows->all[view->chosen]);
     else
         takt_cli_table_titles(page, layout);
     takt_cli_page_end(page);
@@ -199,7 +199,7 @@ static void draw_queue(takt_cli_page *page, const takt_cli_row *row)
                           (long long)standing->concurrency, (long long)standing->holders,
                           takt_plural((uint64_t)standing->holders));
     if (standing->tenant_count > 0)
-        takt_cli_page_put(page, "; t: %d tenant%s", standing->tenant_count,
+        takt_cli_page_put(page, "; t: %d %s%s", standing->tenant_count, row->subject,
                           takt_plural((uint64_t)standing->tenant_count));
     takt_cli_page_put(
         page, "; next slot %s%s", standing->retry_after_us > 0 ? "in " : "now",
@@ -258,7 +258,7 @@ static const char *const help[] = {
     "                  10min the vendor is down",
     "                Enter blocks it in the whole fleet, Esc cancels",
     "  u             unblock it",
-    "  t             show the tenants of a limit with `fair`, and t again the limits",
+    "  t             show who takes turns: tenants, or keys; t again shows the limits",
     "  q             quit",
     "",
     "  RATE     what the whole fleet takes, over at least the last five seconds",

@@ -41,6 +41,7 @@ bool takt_cli_rows_add(takt_cli_rows *rows, const takt_cli_target *target)
         row->target.text = row->target.limit;
     row->look.data = row->steer.data = row;
     row->status = 1;
+    row->subject = "tenant";
     row->rate = -1;
     for (int i = 0; i < TAKT_CLI_TOP_HISTORY; i++)
         row->history[i] = -1;
@@ -225,6 +226,7 @@ static void learn_from_policy(takt_cli_row *row)
 
     takt_policy_rate(policy, row->target.limit, row->target.key, &row->quota_tokens,
                      &row->quota_us);
+    row->subject = takt_cli_standing_subject(policy, row->target.limit);
     row->outer_count = 0;
     while (row->outer_count < TAKT_LEVELS_MAX - 1 &&
            (outer = takt_outer_limit(policy, outer, NULL)))

@@ -223,7 +223,7 @@ void takt_cli_table_print(const takt_cli_rows *rows)
         if (delaying->blocked_until_us > delaying->now_us && delaying->reason[0])
             takt_cli_page_put(&page, ": %s", delaying->reason);
         takt_cli_page_end(&page);
-        takt_cli_standing_print_tenants(&rows->all[i]->standing);
+        takt_cli_standing_print_tenants(&rows->all[i]->standing, rows->all[i]->subject);
     }
 }
 

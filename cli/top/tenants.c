@@ -2,6 +2,7 @@
  * The tenants of a limit with `fair`, as lines of the screen.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/page.h"
 #include "common/standing.h"
@@ -41,9 +42,9 @@ static ranked *order_of(const takt_standing *standing)
     return order;
 }
 
-void takt_cli_tenants_titles(takt_cli_page *page)
+void takt_cli_tenants_titles(takt_cli_page *page, const takt_cli_row *row)
 {
-    takt_cli_page_cell(page, "TENANT", TENANT);
+    takt_cli_page_cell(page, strcmp(row->subject, "key") == 0 ? "KEY" : "TENANT", TENANT);
     takt_cli_page_put(page, "%*s %*s %*s  OLDEST WAIT", SHARE, "SHARE", WEIGHT, "WEIGHT", WAITING,
                       "WAITING");
 }
@@ -75,7 +76,7 @@ void takt_cli_tenants_draw(takt_cli_page *page, const takt_cli_row *row, int lin
         draw_one(page, standing, order[i].tenant);
     free(order);
     if (count == 0 && lines > 0)
-        takt_cli_page_line(page, TAKT_CLI_PLAIN, "  no tenant waits%s",
+        takt_cli_page_line(page, TAKT_CLI_PLAIN, "  no %s waits%s", row->subject,
                            row->seen && !standing->tenants ? ", as far as this store tells" : "");
     else if (shown < count && lines > 0)
         takt_cli_page_line(page, TAKT_CLI_PLAIN, "  and %d more that have waited less",

@@ -38,6 +38,7 @@ typedef struct takt_cli_row {
     bool seen;                     /* `standing` is set */
     takt_standing standing;        /* the last one */
     takt_tenant_standing *tenants; /* the standing's */
+    const char *subject;           /* what they are, as takt_cli_standing_subject says */
     uint64_t asked_ns;
     int64_t quota_tokens, quota_us; /* the first rule's rate; 0: no rules */
     /* The limits around this one that may delay its work, the next one first. */
@@ -137,7 +138,7 @@ size_t takt_cli_page_rows(int lines);
 
 /* ---- tenants.c ------------------------------------------------------------------------------- */
 
-void takt_cli_tenants_titles(takt_cli_page *page);
+void takt_cli_tenants_titles(takt_cli_page *page, const takt_cli_row *row);
 
 /* Draws the tenants of a row that have waiters, in that many lines: those that have waited longest
  * first. */

@@ -268,6 +268,11 @@ TAKT_EXPORT int takt_policy_bounds_waiting(const takt_policy *policy, const char
  * or 0, also 0 for no limit. */
 TAKT_EXPORT int takt_policy_fair(const takt_policy *policy, const char *limit);
 
+/* Whether the names of takt_standing.tenants are keys of the limits inside, and not tenants: the
+ * limit has `fair: key`, or no `fair` and is the outermost of limits within each other.  1 or 0,
+ * also 0 for no limit. */
+TAKT_EXPORT int takt_policy_shares_by_key(const takt_policy *policy, const char *limit);
+
 /* A limit's learn, likewise. */
 TAKT_EXPORT int takt_policy_learn(const takt_policy *policy, const char *limit, takt_learn *learn);
 TAKT_EXPORT const char *takt_learn_name(takt_learn learn);

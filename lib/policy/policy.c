@@ -86,6 +86,14 @@ const takt_limit *takt_policy_find(const takt_policy *policy, const char *name)
     return find(policy, name);
 }
 
+bool takt_policy_has_inner(const takt_policy *policy, const takt_limit *limit)
+{
+    for (size_t i = 0; i < policy->limit_count; i++)
+        if (policy->within[i] != NULL && strcmp(policy->within[i], limit->name) == 0)
+            return true;
+    return false;
+}
+
 size_t takt_policy_index(const takt_policy *policy, const char *name)
 {
     return *slot_of(policy, name) - 1;

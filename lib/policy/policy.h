@@ -40,6 +40,9 @@ const takt_limit *takt_policy_renewed(const takt_policy *policy, const takt_limi
 /* The position of a limit in the file. The policy has a limit with this name. */
 size_t takt_policy_index(const takt_policy *policy, const char *name);
 
+/* Whether another limit is within this one. */
+bool takt_policy_has_inner(const takt_policy *policy, const takt_limit *limit);
+
 /* Sets a field of the policy itself. Errors are TAKT_E_POLICY with "store: ...", "namespace: ...".
  */
 int takt_policy_set_store(takt_policy *policy, const char *store, takt_error *error);

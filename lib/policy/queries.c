@@ -144,6 +144,13 @@ int takt_policy_fair(const takt_policy *policy, const char *limit)
     return at != NULL;
 }
 
+int takt_policy_shares_by_key(const takt_policy *policy, const char *name)
+{
+    const takt_limit *limit = takt_policy_find(policy, name);
+    return limit != NULL && limit->fair != TAKT_FAIR_TENANT && limit->within == NULL &&
+           takt_policy_has_inner(policy, limit);
+}
+
 int takt_policy_key_hash(const takt_policy *policy, const char *name)
 {
     const takt_limit *limit = takt_policy_find(policy, name);

@@ -106,14 +106,6 @@ static void warn_of_fair(warning *warnings, const char *name, const char *within
     add(warnings, name, text);
 }
 
-static bool has_inner(const takt_policy *policy, const takt_limit *limit)
-{
-    for (size_t i = 0; i < policy->limit_count; i++)
-        if (policy->within[i] && strcmp(policy->within[i], limit->name) == 0)
-            return true;
-    return false;
-}
-
 size_t takt_policy_warn(const takt_policy *policy,
                         void (*tell)(void *data, const char *limit, const char *text), void *data)
 {
@@ -125,7 +117,7 @@ size_t takt_policy_warn(const takt_policy *policy,
         warn_of_rules(&warnings, limit, NULL);
         for (size_t k = 0; (override = takt_overrides_at(limit, k)); k++)
             warn_of_rules(&warnings, override, takt_overrides_key(override));
-        if (limit->fair == TAKT_FAIR_KEY && !has_inner(policy, limit))
+        if (limit->fair == TAKT_FAIR_KEY && !takt_policy_has_inner(policy, limit))
             warn_of_fair(&warnings, limit->name, policy->within[i]);
     }
     return warnings.count;

@@ -23,6 +23,8 @@ limits:
   - {name: permits, rules: [{rate: 1000/s}], concurrency: 2, fair: tenant}
   - {name: slow, rules: [{rate: 1/day}], fair: tenant, weights: {small: 3}}
   - {name: plain, rules: [{rate: 1000/s}]}
+  - {name: server, rules: [{rate: 1/day}]}
+  - {name: domain, rules: [{rate: 1/day}], within: server}
 '''
 MANY = 40   # tenants that wait, of which the exporter tells 32
 BIG = 6    # processes of the big tenant, with 64 waiters each
@@ -118,6 +120,28 @@ def seen(report, here, what):
         end(process)
 
 
+def keys(report, here, what):
+    """In a limit that others are within the keys of these take turns, and are called so."""
+    here.takt('run', 'server', '--', 'true')
+    lines = here.write('few', ''.join(f'{line}\n' for line in range(SMALL)))
+    maps = [here.start('map', f'domain:{key}', '-q', '-j', jobs, '-i', lines, '--', 'true')
+            for key, jobs in (('a.example', 2), ('b.example', 3))]
+    until_waiting(here, ['server'], 5)
+    for named in (['server'], []):
+        done = here.takt('peek', *named)
+        report.check('    key "a.example": share 50.0%, 2 waiting, for ' in done.stdout and 'tenant' not in done.stdout,
+                     f'{what}: takt peek tells the keys of limits inside, {named}', told(done))
+    with terminal(here, [TAKT, 'top', '--interval', '100ms', 'server', 'domain']) as screen:
+        screen.until_text('; t: 2 keys; next slot')
+        screen.type('t')
+        screen.until(lambda seen: '  KEY  ' in seen.text() and '50.0%      1       3  ' in seen.line_of('  b.example'),
+                     'keys')
+        report.check(True, f'{what}: takt top shows the keys')
+    for process in maps:
+        process.terminate()
+        end(process)
+
+
 def scrape(path):
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(DEADLINE)
@@ -178,6 +202,7 @@ def main():
             shares(report, here, what)
             permits(report, here, what)
             seen(report, here, what)
+            keys(report, here, what)
             measured(report, here, what)
     report.end()
 

@@ -84,6 +84,7 @@ Test(weights, reads_them)
     cr_expect_eq(takt_policy_fair(policy, "b"), 1, "the limit around it");
     cr_expect_eq(takt_policy_fair(policy, "c"), 0);
     cr_expect_eq(takt_policy_fair(policy, "none"), 0);
+    cr_expect_eq(takt_policy_shares_by_key(policy, "a"), 0);
     cr_expect_str_eq(takt_policy_within(policy, "b"), "a");
     cr_expect_null(takt_policy_within(policy, "a"));
     cr_expect_null(takt_policy_within(policy, "none"));
@@ -101,6 +102,22 @@ Test(weights, keys_of_the_limits_inside_have_them_too)
     takt_policy_describe(policy, "a", text, sizeof text);
     cr_expect_str_eq(text, "5/s, fair key, weights {zeta: 2}");
     cr_expect_eq(takt_policy_fair(policy, "b"), 1);
+    cr_expect_eq(takt_policy_shares_by_key(policy, "a"), 1);
+    cr_expect_eq(takt_policy_shares_by_key(policy, "b"), 0, "nothing is within it");
+    takt_policy_free(policy);
+}
+
+Test(weights, keys_of_the_limits_inside_take_turns_without_fair)
+{
+    takt_policy *policy = parse(LIMIT_OF("") "  - {name: b, rules: [{rate: 5/s}], within: a}\n"
+                                             "  - {name: c, rules: [{rate: 5/s}], within: b}\n"
+                                             "  - {name: d, rules: [{rate: 5/s}]}\n");
+
+    cr_expect_eq(takt_policy_shares_by_key(policy, "a"), 1);
+    cr_expect_eq(takt_policy_shares_by_key(policy, "b"), 0, "turns are taken at the outermost");
+    cr_expect_eq(takt_policy_shares_by_key(policy, "c"), 0);
+    cr_expect_eq(takt_policy_shares_by_key(policy, "d"), 0);
+    cr_expect_eq(takt_policy_shares_by_key(policy, "none"), 0);
     takt_policy_free(policy);
 }
 
