@@ -12,10 +12,10 @@
 size_t takt_json_character(const char *text, size_t size, char character[TAKT_JSON_CHARACTER_SIZE])
 {
     uint32_t letter = 0;
-    size_t count = takt_utf8_decode(text, size, &letter);
+    size_t count = takt_text_decode(text, size, &letter);
 
     if (count == 0) {
-        strcpy(character, "\xef\xbf\xbd");
+        snprintf(character, TAKT_JSON_CHARACTER_SIZE, TAKT_STRAY_BYTE, (unsigned char)*text);
         return 1;
     }
     if (letter == '"' || letter == '\\') {

@@ -30,9 +30,9 @@ void takt_openmetrics_label(FILE *out, const char *name, const char *value)
 
     fprintf(out, "%s=\"", name);
     for (; left > 0; value += count, left -= count) {
-        count = takt_utf8_decode(value, left, &character);
+        count = takt_text_decode(value, left, &character);
         if (count == 0) {
-            fprintf(out, "\\\\x%02x", (unsigned char)*value);
+            fprintf(out, TAKT_STRAY_BYTE, (unsigned char)*value);
             count = 1;
         } else if (*value == '\n') {
             fputs("\\n", out);

@@ -17,7 +17,8 @@ void takt_openmetrics_head(FILE *out, const char *name, const char *type, const 
                            const char *help);
 
 /* name="value". A reader refuses the whole text for one byte that is not UTF-8: it is written as
- * \xNN. */
+ * U+FFFD and two hexadecimal digits, as are the bytes of U+FFFD. So different values stay
+ * different. */
 void takt_openmetrics_label(FILE *out, const char *name, const char *value);
 
 /* The value of a sample in seconds. */

@@ -28,7 +28,8 @@ typedef struct takt_report_line {
 void takt_report_log_begin(takt_report_line *line, bool json, int64_t at_us, const char *program,
                            const char *event);
 
-/* Adds a field; a NULL text adds nothing. Bytes that are not UTF-8 become U+FFFD. */
+/* Adds a field; a NULL text adds nothing. Bytes that are not UTF-8 become U+FFFD and two
+ * hexadecimal digits. */
 void takt_report_log_text(takt_report_line *line, const char *name, const char *text);
 void takt_report_log_word(takt_report_line *line, const char *name,
                           const char *word); /* letters that need no quoting */
