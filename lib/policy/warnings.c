@@ -1,15 +1,17 @@
 /*
  * warnings.c: finds probable mistakes in a valid policy: a rate that its limit never reaches,
  * because a rule of a longer period is slower and has a small burst; turns of inner keys without an
- * inner limit. Errors are left to the readers of the policy.
+ * inner limit, or with weights for LIMIT:KEY. Errors are left to the readers of the policy.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/quote.h"
 #include "base/time_text.h"
 #include "policy/overrides.h"
 #include "policy/policy.h"
+#include "policy/weights.h"
 
 #define RATE_SIZE 64
 
@@ -106,6 +108,23 @@ static void warn_of_fair(warning *warnings, const char *name, const char *within
     add(warnings, name, text);
 }
 
+/* Warns of weights for keys of the inner limit that are written as LIMIT:KEY. */
+static void warn_of_weights(warning *warnings, const takt_limit *limit, const char *inner)
+{
+    const struct takt_weights *weights = limit->weights;
+    size_t size = strlen(inner);
+    char text[2 * TAKT_QUOTE_SIZE + 100], written[TAKT_QUOTE_SIZE], key[TAKT_QUOTE_SIZE];
+
+    for (int i = 0; weights != NULL && i < weights->count; i++) {
+        const char *name = weights->of[i].tenant;
+        if (strncmp(name, inner, size) != 0 || name[size] != ':' || name[size + 1] == '\0')
+            continue;
+        snprintf(text, sizeof text, "weights: %s: a key is written without its limit; write %s",
+                 takt_quote(name, written), takt_quote(name + size + 1, key));
+        add(warnings, limit->name, text);
+    }
+}
+
 size_t takt_policy_warn(const takt_policy *policy,
                         void (*tell)(void *data, const char *limit, const char *text), void *data)
 {
@@ -119,6 +138,9 @@ size_t takt_policy_warn(const takt_policy *policy,
             warn_of_rules(&warnings, override, takt_overrides_key(override));
         if (limit->fair == TAKT_FAIR_KEY && !takt_policy_has_inner(policy, limit))
             warn_of_fair(&warnings, limit->name, policy->within[i]);
+        for (size_t k = 0; limit->fair == TAKT_FAIR_KEY && k < policy->limit_count; k++)
+            if (policy->within[k] != NULL && strcmp(policy->within[k], limit->name) == 0)
+                warn_of_weights(&warnings, limit, policy->limits[k]->name);
     }
     return warnings.count;
 }

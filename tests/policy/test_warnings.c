@@ -61,6 +61,9 @@ Test(warnings, a_rate_that_is_never_reached)
          "b: fair: key does what fair: tenant does, because no limit is within this one; write "
          "fair: tenant, or move fair: key and its weights to \"a\", where the keys of this limit "
          "take turns\n"},
+        {"rules: [{rate: 10/s}], fair: key, weights: {b: 2, 'b:': 2, 'b:x': 3, 'bb:x': 2, x: 4}},\n"
+         "  {name: b, rules: [{rate: 1/s}], within: a}, {name: bb, rules: [{rate: 1/s}]",
+         "a: weights: \"b:x\": a key is written without its limit; write \"x\"\n"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cr_expect_eq(warn(rows[i].rules), 1, "%s", rows[i].rules);
@@ -74,6 +77,8 @@ Test(warnings, rules_that_go_together)
         "concurrency: 3",
         "rules: [{rate: 10/s}]",
         "rules: [{rate: 10/s}], fair: key}, {name: b, rules: [{rate: 1/s}], within: a",
+        "rules: [{rate: 10/s}], fair: tenant, weights: {'b:x': 3}}, {name: b, concurrency: 2, "
+        "within: a",
         "rules: [{rate: 10/s}, {rate: 600/min}]",
         "rules: [{rate: 10/s}, {rate: 1000/min}]",
         "rules: [{rate: 20/s}, {rate: 600/min, burst: 100}]",
