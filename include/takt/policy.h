@@ -152,8 +152,8 @@ typedef struct takt_limit_text {
     /* "tenant": slots go to tenants (takt_request.tenant) in turns; "key": likewise, and of work
      * from a limit inside, that limit's key is the tenant (to workers). */
     const char *fair;
-    /* With fair: how many turns' worth a tenant gets, such as "{acme: 3, beta: 2}"; 1 to 1000, of
-     * at most 64 tenants (default_weight). */
+    /* With fair: how many turns' worth a tenant gets, such as "{acme: 3, 'beta: 1': 2}", where a
+     * name may be quoted; 1 to 1000, of at most 64 tenants (default_weight). */
     const char *weights;
     /* With fair: the weight of every other tenant ("1"). */
     const char *default_weight;

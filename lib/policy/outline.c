@@ -231,16 +231,16 @@ static int read_pair_part(walker *walk, const char *path, char text[TAKT_PAIRS_T
         code = check_text(walk, &event, line, path);
     if (code == 0 && !*ends) {
         const char *part = (const char *)event.data.scalar.value;
-        if (part[0] == '\0' || strpbrk(part, ",{}") != NULL)
+        if (part[0] == '\0' || strpbrk(part, ",{}") != NULL) {
             code = refuse(walk, line, path,
                           "has an empty name or value, or one with a comma or a brace; write "
                           "NAME: VALUE without them");
-        else
-            snprintf(text + used, TAKT_PAIRS_TEXT_SIZE - used, "%s%s",
-                     is_value    ? ": "
-                     : used == 1 ? ""
-                                 : ", ",
-                     part);
+        } else if (is_value) {
+            snprintf(text + used, TAKT_PAIRS_TEXT_SIZE - used, ": %s", part);
+        } else {
+            strcpy(text + used, used == 1 ? "" : ", ");
+            takt_pairs_quote(part, text, TAKT_PAIRS_TEXT_SIZE);
+        }
         if (code == 0 && strlen(text) > TAKT_PAIRS_TEXT_SIZE - 3)
             code = refuse(walk, line, path, "is too long; write less");
     }

@@ -3,10 +3,12 @@
  */
 #include "policy/pairs.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/quote.h"
+#include "policy/field.h"
 
 #define BLANKS " \t"
 
@@ -21,14 +23,49 @@ static char *trim(char *text)
     return text;
 }
 
+/* Takes the quotes from the text that begins with one. Returns what follows the closing quote;
+ * NULL: there is none. */
+static char *unquote(char *text)
+{
+    char quote = *text, *to = text;
+    for (char *from = text + 1; *from != '\0'; from++) {
+        if (*from == quote && *++from != quote) {
+            *to = '\0';
+            return from;
+        }
+        *to++ = *from;
+    }
+    return NULL;
+}
+
+/* Ends the name, and the blanks around it. Returns its value; "": there is none. NULL: its quote is
+ * not closed. */
+static char *split(char **name)
+{
+    *name += strspn(*name, BLANKS);
+    bool is_quoted = **name == '"' || **name == '\'';
+    char *rest = is_quoted ? unquote(*name) : *name;
+    if (rest == NULL)
+        return NULL;
+    char *colon = strstr(rest, ": ");
+    char *value = colon != NULL ? trim(colon + 2) : rest + strlen(rest);
+    if (is_quoted)
+        return colon == rest + strspn(rest, BLANKS) ? value : rest + strlen(rest);
+    if (colon != NULL)
+        *colon = '\0';
+    *name = trim(*name);
+    return value;
+}
+
 /* Reads "NAME: VALUE". */
 static int read_pair(const char *field, char *text, int max, takt_pairs *pairs, takt_error *error)
 {
-    char quoted[TAKT_QUOTE_SIZE];
-    char *colon = strstr(text, ": ");
-    if (colon != NULL)
-        *colon = '\0';
-    const char *name = trim(text), *value = colon != NULL ? trim(colon + 2) : "";
+    char quoted[TAKT_QUOTE_SIZE], *name = text;
+    takt_quote(text, quoted);
+    const char *value = split(&name);
+    if (value == NULL)
+        return takt_fail(error, TAKT_E_POLICY, "%s: %s has no closing quote; write {'NAME': VALUE}",
+                         field, quoted);
     if (*name == '\0' && *value == '\0')
         return takt_fail(error, TAKT_E_POLICY,
                          "%s: an entry is empty; write {NAME: VALUE, NAME: VALUE}, or leave the "
@@ -76,4 +113,12 @@ int takt_pairs_read(const char *field, const char *text, int max, takt_pairs *pa
             return code;
     }
     return 0;
+}
+
+void takt_pairs_quote(const char *name, char *text, size_t size)
+{
+    takt_field_append(text, size, "'");
+    for (const char *quote; (quote = strchr(name, '\'')) != NULL; name = quote + 1)
+        takt_field_append(text, size, "%.*s''", (int)(quote - name), name);
+    takt_field_append(text, size, "%s'", name);
 }

@@ -1,9 +1,12 @@
 /*
  * pairs.h: fields that are one text or a mapping of texts. A policy in code and takt_limit_text
- * write the mapping as YAML does on one line: "{NAME: VALUE, NAME: VALUE}".
+ * write the mapping as YAML does on one line: "{NAME: VALUE, NAME: VALUE}". A name in quotes,
+ * single or double, keeps its blanks and may have ": " in it; a doubled quote in it stands for one.
  */
 #ifndef TAKT_POLICY_PAIRS_H
 #define TAKT_POLICY_PAIRS_H
+
+#include <stddef.h>
 
 #include <takt/error.h>
 
@@ -11,7 +14,7 @@
 #define TAKT_PAIRS_TEXT_SIZE 5120 /* of the whole text, with its NUL */
 
 typedef struct takt_pair {
-    const char *name, *value; /* not empty; without blanks around them */
+    const char *name, *value; /* not empty; without blanks around them, except in a quoted name */
 } takt_pair;
 
 typedef struct takt_pairs {
@@ -25,5 +28,8 @@ typedef struct takt_pairs {
  * that begins with the field. */
 int takt_pairs_read(const char *field, const char *text, int max, takt_pairs *pairs,
                     takt_error *error);
+
+/* Appends a name in quotes to a text of `size` bytes, cut to fit. */
+void takt_pairs_quote(const char *name, char *text, size_t size);
 
 #endif

@@ -22,6 +22,32 @@ Test(pairs, reads_names_and_values)
     cr_expect_str_eq(pairs.pairs[2].value, "y: z", "the first colon ends the name");
 }
 
+Test(pairs, a_quoted_name_is_as_it_is)
+{
+    static const char *const names[] = {" lead", "tail ", "it's", "\"", "a: b", "'", " "};
+    char text[TAKT_PAIRS_TEXT_SIZE] = "{";
+    takt_pairs pairs;
+    takt_error error = {0};
+    int count = (int)(sizeof names / sizeof names[0]);
+
+    for (int i = 0; i < count; i++) {
+        strcat(text, i > 0 ? ", " : "");
+        takt_pairs_quote(names[i], text, sizeof text);
+        strcat(text, ": 3");
+    }
+    strcat(text, "}");
+    cr_assert_eq(takt_pairs_read("f", text, count, &pairs, &error), 0, "%s", error.text);
+    cr_assert_eq(pairs.count, count);
+    for (int i = 0; i < count; i++) {
+        cr_expect_str_eq(pairs.pairs[i].name, names[i]);
+        cr_expect_str_eq(pairs.pairs[i].value, "3");
+    }
+    cr_assert_eq(takt_pairs_read("f", "{ \"a \"\" b\" : 1, c'd: 2}", 2, &pairs, &error), 0, "%s",
+                 error.text);
+    cr_expect_str_eq(pairs.pairs[0].name, "a \" b");
+    cr_expect_str_eq(pairs.pairs[1].name, "c'd");
+}
+
 Test(pairs, refuses_what_is_none)
 {
     static const char shape[] = "f: write {NAME: VALUE, NAME: VALUE}, without commas and braces in "
@@ -44,6 +70,11 @@ Test(pairs, refuses_what_is_none)
         {"{a}", half},
         {"{a:1, b: 2}", "f: \"a:1\" has no name or no value; write {NAME: VALUE, NAME: VALUE}"},
         {"{a: }", half},
+        {"{'a: 1}", "f: \"'a: 1\" has no closing quote; write {'NAME': VALUE}"},
+        {"{'a' b: 1}", half},
+        {"{'a'}", half},
+        {"{'': 1}", none},
+        {"{a: 1, 'a': 2}", "f: \"a\" is repeated; write it once"},
         {"{a: 1, a: 2}", "f: \"a\" is repeated; write it once"},
         {"{a: 1, b: 2, c: 3}", "f: has more than 2 entries; write fewer"},
     };

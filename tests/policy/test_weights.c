@@ -57,6 +57,7 @@ Test(weights, reads_them)
 {
     takt_policy *policy = parse(
         LIMIT_OF(FAIR "    weights:\n      zeta: 2\n      acme corp: 1000\n      '3': 1\n"
+                      "      ' lead': 5\n      \"it's: \\\"\": 6\n"
                       "    default_weight: 7\n    overrides: [{key: k, rules: [{rate: 9/s}]}]\n"
                       "  - {name: b, rules: [{rate: 5/s}], within: a}\n"
                       "  - {name: c, rules: [{rate: 5/s}]}\n"));
@@ -67,12 +68,16 @@ Test(weights, reads_them)
     cr_expect_eq(takt_weights_of(limit, "zeta"), 2);
     cr_expect_eq(takt_weights_of(limit, "acme corp"), 1000);
     cr_expect_eq(takt_weights_of(limit, "3"), 1);
+    cr_expect_eq(takt_weights_of(limit, " lead"), 5);
+    cr_expect_eq(takt_weights_of(limit, "lead"), 7);
+    cr_expect_eq(takt_weights_of(limit, "it's: \""), 6);
     cr_expect_eq(takt_weights_of(limit, "beta"), 7);
     cr_expect_eq(takt_weights_of(limit, ""), 7);
     cr_expect_eq(takt_weights_of(limit, SIXTY_FOUR "5"), 7);
     takt_policy_describe(policy, "a", text, sizeof text);
-    cr_expect_str_eq(text, "5/s, fair tenant, weights {3: 1, acme corp: 1000, zeta: 2}, "
-                           "default_weight 7");
+    cr_expect_str_eq(
+        text, "5/s, fair tenant, weights { lead: 5, 3: 1, acme corp: 1000, it's: \": 6, zeta: 2}, "
+              "default_weight 7");
     cr_expect_eq(takt_weights_of(takt_overrides_for(limit, "k"), "zeta"), 2,
                  "an override has them");
     cr_expect_eq(takt_overrides_for(limit, "k")->fair, TAKT_FAIR_TENANT);
