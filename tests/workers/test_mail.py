@@ -231,6 +231,9 @@ def counts_recipients(report, here, server):
     report.check(here.peek('smtp:x/example.com')['remaining'] == 3, 'with the key of its domain')
     report.check(set(dead) == {'3', '4'} and 'example.com and to example.net' in dead['3'] and
                  'a cost of 6 can never be given' in dead['4'], 'of which there must be one', dead)
+    done = here.work('takt-mail', '-i', 'jobs', '--smtp', server.url, '--key', '{domian}')
+    report.check(done.returncode == 64 and '--key: {domian}: the only field of a key is {domain}' in done.stderr,
+                 'another field is refused at once', told(done))
     here.write('takt.yaml', 'limits:\n  - name: both\n    rules: [{rate: 100/h, burst: 100, counts: requests}, '
                '{rate: 8/h, burst: 8, counts: recipients}]\n')
     here.jobs('more', [mail('1', ['a@example.org', 'b@example.org', 'c@example.org'], limit='both'),

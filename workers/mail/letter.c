@@ -288,27 +288,59 @@ int takt_mail_letter_read(takt_mail_letter *letter, const takt_mail_letter_setti
     return 0;
 }
 
+#define DOMAIN "{domain}"
+
+int takt_mail_letter_check_key(const char *key, takt_error *error)
+{
+    int failed = takt_mail_template_expand("key", key, NULL, TEMPLATE_TEXT, NULL, error);
+
+    for (const char *at = key; !failed && (at = strchr(at, '{')) != NULL;) {
+        bool is_domain = strncmp(at, DOMAIN, strlen(DOMAIN)) == 0;
+        if (at[1] != '{' && !is_domain)
+            failed = takt_mail_refuse(
+                error, "key: %.*s: the only field of a key is " DOMAIN "; write a brace as {{",
+                (int)strcspn(at, "}") + 1, at);
+        at += is_domain ? strlen(DOMAIN) : 2;
+    }
+    return failed;
+}
+
+/* The domain of all recipients; NULL after a refusal. */
+static const char *single_domain(const takt_mail_letter *letter, takt_error *error)
+{
+    const char *domain = takt_mail_address_domain(letter->recipients[0]);
+
+    for (size_t i = 1; i < letter->recipient_count; i++)
+        if (strcmp(takt_mail_address_domain(letter->recipients[i]), domain) != 0) {
+            takt_mail_refuse(error,
+                             "key: " DOMAIN " needs a single domain, but this mail goes to %s and "
+                             "to %s; write a job for each",
+                             domain, takt_mail_address_domain(letter->recipients[i]));
+            return NULL;
+        }
+    return domain;
+}
+
 int takt_mail_letter_key(const takt_mail_letter *letter, const char *key, char *result,
                          takt_error *error)
 {
-    const char *domain = takt_mail_address_domain(letter->recipients[0]);
     size_t size = 0;
+    int failed = takt_mail_letter_check_key(key, error);
 
+    if (failed)
+        return failed;
     for (const char *at = key; *at;) {
-        bool is_domain = strncmp(at, "{domain}", 8) == 0;
-        size_t part = is_domain ? strlen(domain) : 1;
-        for (size_t i = 1; is_domain && i < letter->recipient_count; i++)
-            if (strcmp(takt_mail_address_domain(letter->recipients[i]), domain) != 0)
-                return takt_mail_refuse(error,
-                                        "key: {domain} needs a single domain, but this mail goes "
-                                        "to %s and to %s; write a job for each",
-                                        domain, takt_mail_address_domain(letter->recipients[i]));
+        bool is_brace = *at == '{', is_domain = is_brace && at[1] != '{';
+        const char *text = is_domain ? single_domain(letter, error) : at;
+        if (!text)
+            return TAKT_E_INVALID;
+        size_t part = is_domain ? strlen(text) : 1;
         if (size + part > TAKT_KEY_SIZE_MAX)
             return takt_mail_refuse(error, "key: with its domain it has more than %d bytes",
                                     TAKT_KEY_SIZE_MAX);
-        memcpy(result + size, is_domain ? domain : at, part);
+        memcpy(result + size, text, part);
         size += part;
-        at += is_domain ? 8 : 1;
+        at += is_domain ? strlen(DOMAIN) : is_brace ? 2 : 1;
     }
     result[size] = '\0';
     return 0;

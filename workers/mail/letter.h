@@ -41,9 +41,13 @@ typedef struct takt_mail_letter {
 int takt_mail_letter_read(takt_mail_letter *letter, const takt_mail_letter_settings *settings,
                           const json_t *fields, takt_error *error);
 
+/* Whether a key is a template of {domain} alone: 0, or TAKT_E_INVALID and why. */
+int takt_mail_letter_check_key(const char *key, takt_error *error);
+
 /*
- * Replaces "{domain}" in the key by the domain of the recipients, who must share one domain.
- * `result` has room for TAKT_KEY_SIZE_MAX + 1. 0, or TAKT_E_INVALID and why.
+ * Replaces "{domain}" in the key by the domain of the recipients, who must share one domain; "{{"
+ * is a brace. Other fields are refused. `result` has room for TAKT_KEY_SIZE_MAX + 1. 0, or
+ * TAKT_E_INVALID and why.
  */
 int takt_mail_letter_key(const takt_mail_letter *letter, const char *key, char *result,
                          takt_error *error);

@@ -116,6 +116,15 @@ static void read_address(struct argp_state *state, const char *what, const char 
     json_decref(good);
 }
 
+static void read_key(takt_mail *mail, struct argp_state *state, const char *key)
+{
+    takt_error error = {0};
+
+    mail->options.key = key;
+    if (takt_mail_letter_check_key(key, &error) != 0)
+        argp_error(state, "--%s", error.text);
+}
+
 /* Refuses options that contradict each other. */
 static void check(takt_mail *mail, struct argp_state *state)
 {
@@ -164,7 +173,7 @@ static error_t parse_mails(int key, char *word, takt_mail *mail, struct argp_sta
         given->one_click = true;
         return 0;
     case KEY_KEY:
-        given->key = word;
+        read_key(mail, state, word);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -162,13 +162,19 @@ Test(letter, what_a_job_does_not_say_comes_from_the_settings)
 Test(letter, key_by_domain)
 {
     static const struct {
-        const char *to, *key, *result;
+        const char *to, *key, *result, *why;
     } rows[] = {
-        {"[\"a@E.org\"]", "{domain}", "e.org"},
-        {"[\"a@e.org\", \"b@E.ORG\"]", "acct/{domain}", "acct/e.org"},
-        {"[\"a@e.org\"]", "{domain}{domain}", "e.orge.org"},
-        {"[\"a@e.org\", \"b@f.org\"]", "plain", "plain"},
-        {"[\"a@e.org\", \"b@f.org\"]", "{domain}", NULL},
+        {"[\"a@E.org\"]", "{domain}", "e.org", NULL},
+        {"[\"a@e.org\", \"b@E.ORG\"]", "acct/{domain}", "acct/e.org", NULL},
+        {"[\"a@e.org\"]", "{domain}{domain}", "e.orge.org", NULL},
+        {"[\"a@e.org\", \"b@f.org\"]", "plain", "plain", NULL},
+        {"[\"a@e.org\"]", "{{x}{{{domain}", "{x}{e.org", NULL},
+        {"[\"a@e.org\", \"b@f.org\"]", "{domain}", NULL, "e.org and to f.org"},
+        {"[\"a@e.org\"]", "a{domian}", NULL,
+         "key: {domian}: the only field of a key is {domain}; write a brace as {{"},
+        {"[\"a@e.org\"]", "{domain}/{subject}", NULL, "key: {subject}: the only field"},
+        {"[\"a@e.org\"]", "{{domain}}", NULL, "a field is written {name}, with one brace"},
+        {"[\"a@e.org\"]", "{", NULL, "write a field as {name}, and a brace as {{"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -182,7 +188,7 @@ Test(letter, key_by_domain)
         if (rows[i].result)
             cr_assert_str_eq(key, rows[i].result);
         else
-            cr_assert(strstr(error.text, "e.org and to f.org"), "%s", error.text);
+            cr_assert(strstr(error.text, rows[i].why), "%s", error.text);
         json_decref(fields);
     }
     takt_mail_letter_free(&letter);
