@@ -55,13 +55,15 @@ static const char *given_key(const takt_request *request, int level)
 /* Refuses a key for a level that has no limit. */
 static int refuse_key(const takt_request *request, int at, int around, takt_error *error)
 {
-    char many[24] = "is none";
-
-    if (around > 0)
-        snprintf(many, sizeof many, "%s only %d", around > 1 ? "are" : "is", around);
+    if (around == 0)
+        return takt_fail(error, TAKT_E_INVALID,
+                         "limit \"%s\": it is within no other limit; leave out --within-key "
+                         "(within_keys)",
+                         request->limit);
     return takt_fail(error, TAKT_E_INVALID,
-                     "limit \"%s\": a key for outer limit %d, and there %s; leave it out",
-                     request->limit, at + 1, many);
+                     "limit \"%s\": it is within %d other limit%s, but --within-key (within_keys) "
+                     "has a key for outer limit %d; leave that out",
+                     request->limit, around, around > 1 ? "s" : "", at + 1);
 }
 
 /* Checks the keys of all levels; `levels` is their number. */

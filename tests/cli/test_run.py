@@ -53,7 +53,7 @@ REFUSED = [
     ('a way that is none', [*ANY, '--mode', 'shadows', 'mail', '--', 'true'], 64, 'did you mean "shadow"?'),
     ('a rate and a policy', [*ANY, '-p', 'takt.yaml', 'mail', '--', 'true'], 64, 'leave out --policy'),
     ('an empty key', [*ANY, 'mail:', '--', 'true'], 64, 'LIMIT[:KEY]'),
-    ('a key for no limit around', [*ANY, '--within-key', 'eu', 'mail', '--', 'true'], 64, 'there is none; leave it out'),
+    ('a key for no limit around', [*ANY, '--within-key', 'eu', 'mail', '--', 'true'], 64, 'it is within no other limit; leave out --within-key'),
     ('too many keys', [*ANY, *4 * ['--within-key', 'eu'], 'mail', '--', 'true'], 64, 'at most 3 times, once for each outer limit'),
     ('a long key around', [*ANY, '--within-key', 'k' * 1025, 'mail', '--', 'true'], 64, 'at most 1024 bytes'),
     ('a long key', [*ANY, 'mail:' + 'k' * 1025, '--', 'true'], 64, 'LIMIT[:KEY]'),
@@ -170,7 +170,7 @@ def levels(report, here):
                  left == {'job': 9, 'job:a': 5, 'team': 8, 'team:red': 6, 'vendor': 9, 'vendor:eu': 5},
                  'a key for each limit around', f'{left}\n{told(done)}{told(also)}{told(mapped)}')
     done = here.takt('map', 'team', '--within-key', 'eu', '--within-key', 'more', '--', 'true', input='1\n')
-    report.check(done.returncode == 64 and 'a key for outer limit 2, and there is only 1' in done.stderr,
+    report.check(done.returncode == 64 and 'it is within 1 other limit, but --within-key' in done.stderr,
                  'a key more than there are limits around: 64', told(done))
     done = here.takt('run', 'job:a', '--within', 'team', '--', 'true')
     report.check(done.returncode == 64 and '--within-key names a key' in done.stderr,

@@ -417,18 +417,18 @@ Test(levels, keys_that_no_limit_is_for_are_refused)
     cr_assert_eq(takt_check_request(policy, &request, &error), 0);
     request.within_keys[1] = "more";
     cr_assert_eq(takt_check_request(policy, &request, &error), TAKT_E_INVALID);
-    cr_assert_str_eq(error.text, "limit \"domain\": a key for outer limit 2, and there is only 1; "
-                                 "leave it out");
+    cr_assert_str_eq(error.text, "limit \"domain\": it is within 1 other limit, but --within-key "
+                                 "(within_keys) has a key for outer limit 2; leave that out");
     request.limit = "account";
     request.within_keys[1] = "more";
     request.within_keys[2] = "still more";
     cr_assert_eq(takt_check_request(policy, &request, &error), TAKT_E_INVALID);
-    cr_assert_not_null(strstr(error.text, "there are only 2"), "%s", error.text);
+    cr_assert_not_null(strstr(error.text, "within 2 other limits, but"), "%s", error.text);
     request.limit = "mails";
     request.within_keys[1] = request.within_keys[2] = NULL;
     cr_assert_eq(takt_check_request(policy, &request, &error), TAKT_E_INVALID);
-    cr_assert_str_eq(error.text, "limit \"mails\": a key for outer limit 1, and there is none; "
-                                 "leave it out");
+    cr_assert_str_eq(error.text, "limit \"mails\": it is within no other limit; leave out "
+                                 "--within-key (within_keys)");
     request.limit = "team";
     memset(long_key, 'k', sizeof long_key - 1);
     request.within_keys[0] = long_key;
