@@ -140,9 +140,12 @@ static bool make_absolute(const char *listen, char *path, size_t size)
     return true;
 }
 
+#define UNIX "unix:" /* may come before the path, as in a store's URL */
+
 static int listen_at_path(takt_agent *agent)
 {
     const takt_agent_options *options = &agent->options;
+    const char *named = options->listen;
     char path[PATH_MAX + PATH_SIZE];
     const char *why;
     uv_stream_t *listener;
@@ -152,11 +155,13 @@ static int listen_at_path(takt_agent *agent)
         takt_message("--group %s: there is no such group", options->group);
         return EX_USAGE;
     }
-    if (!options->listen && !default_path(path))
+    if (named && strncmp(named, UNIX, strlen(UNIX)) == 0)
+        named += strlen(UNIX);
+    if (!named && !default_path(path))
         return fail("/run/takt/agent.sock",
                     "its folder cannot be made; name a socket with --listen");
-    if (options->listen && !make_absolute(options->listen, path, sizeof(path)))
-        return fail(options->listen, "the working directory has no path; write the whole path");
+    if (named && !make_absolute(named, path, sizeof(path)))
+        return fail(named, "the working directory has no path; write the whole path");
     failed = takt_unix_socket_clear(path, &why);
     if (failed) {
         fail(path, why);

@@ -247,6 +247,9 @@ def no_folder(report, here):
                        text=True, capture_output=True)
     report.check(refused.returncode == 71 and 'there is no such folder' in refused.stderr,
                  'a socket needs its folder', refused.stderr)
+    agent = here.agent('--listen', f'unix:{here.socket}')
+    report.check(here.client().do('PING') == 'PONG', 'its path may be written as in a URL')
+    end(agent)
 
 
 def own_store(report, here):
