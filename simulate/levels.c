@@ -117,6 +117,16 @@ int takt_levels_join(takt_limit *joined, const takt_limit *limit, takt_error *er
     return code;
 }
 
+const char *takt_levels_name(const takt_limit *limit, int rule)
+{
+    for (const takt_limit *level = limit;; level = level->within) {
+        int count = level == limit || is_enforced(level) ? level->numbers.rule_count : 0;
+        if (rule < count)
+            return level->name;
+        rule -= count;
+    }
+}
+
 /* A limit that names one unit takes the cost as its amount. */
 static void name_cost(const takt_limit *joined, takt_request *request)
 {

@@ -17,6 +17,9 @@
  * limit that are in shadow do not count. */
 int takt_levels_join(takt_limit *joined, const takt_limit *limit, takt_error *error);
 
+/* The name of the level that a rule of the joined limit is of. */
+const char *takt_levels_name(const takt_limit *limit, int rule);
+
 /* What simulated work takes of the joined limit, which states a cost and TAKT_AMOUNTS_MAX amounts:
  * the amount of its first unit, and of the others. 0, or TAKT_E_INVALID and why. */
 int takt_levels_amounts(const takt_limit *joined, int32_t cost, const takt_amount *amounts,

@@ -459,7 +459,8 @@ static void sum_up(simulation_run *run)
                                              .slots = run->slots[i].max,
                                              .starts = run->starts[i].max,
                                              .unit = unit_of(&simulation->limit, rule),
-                                             .taken = figures->busiest[i].taken};
+                                             .taken = figures->busiest[i].taken,
+                                             .limit_name = figures->busiest[i].limit_name};
     }
     sum_up_workers(simulation);
 }

@@ -219,6 +219,8 @@ int takt_simulation_run(takt_simulation **simulation, const takt_limit *limit,
         code = set_amounts(made, bulk, error);
     if (code < 0)
         goto free_simulation;
+    for (int i = 0; i < made->limit.numbers.rule_count; i++)
+        made->figures.busiest[i].limit_name = takt_levels_name(limit, i);
     takt_series_init(&made->series, shortest_period(&made->limit));
     made->starts = calloc((size_t)bulk->workers, sizeof *made->starts);
     made->crashed = calloc((size_t)bulk->workers, sizeof *made->crashed);

@@ -289,11 +289,20 @@ static bool names_units(const takt_figures *figures)
     return false;
 }
 
+/* Whether rules are of several limits, within each other. */
+static bool names_limits(const takt_figures *figures)
+{
+    for (int i = 0; i < figures->rule_count; i++)
+        if (strcmp(figures->busiest[i].limit_name, figures->busiest[0].limit_name) != 0)
+            return true;
+    return false;
+}
+
 void takt_cli_simulations_table(FILE *file, takt_simulation *const *simulations, unsigned count)
 {
     const takt_figures *first = takt_simulation_figures(simulations[0]);
-    bool named = names_units(first);
-    char name[96], span[TAKT_SPAN_SIZE];
+    bool named = names_units(first), nested = names_limits(first);
+    char name[160], span[TAKT_SPAN_SIZE];
 
     print_row(file, simulations, count, "", algorithms, 0);
     print_row(file, simulations, count, "took", duration, 0);
@@ -312,8 +321,10 @@ void takt_cli_simulations_table(FILE *file, takt_simulation *const *simulations,
         print_row(file, simulations, count, name, waits, i);
     }
     for (int i = 0; i < first->rule_count; i++) {
-        snprintf(name, sizeof(name), "busiest %s%s%s", period_of(first->busiest[i].period_us, span),
-                 named ? " of " : "", named ? first->busiest[i].unit : "");
+        const takt_busiest *rule = &first->busiest[i];
+        snprintf(name, sizeof(name), "busiest %s%s%s%s%s", period_of(rule->period_us, span),
+                 named ? " of " : "", named ? rule->unit : "", nested ? " at " : "",
+                 nested ? rule->limit_name : "");
         print_row(file, simulations, count, name, busiest, i);
     }
     print_row(file, simulations, count, "store calls per start", calls, 0);

@@ -175,8 +175,9 @@ typedef struct takt_busiest {
     int64_t limit, period_us; /* the rule */
     int64_t burst;            /* what it may give at one instant */
     int64_t slots, starts;
-    const char *unit; /* as in takt_rule_standing; valid as long as the simulation */
-    int64_t taken;    /* by all starts */
+    const char *unit;       /* as in takt_rule_standing; valid as long as the simulation */
+    int64_t taken;          /* by all starts */
+    const char *limit_name; /* of the limit that has the rule; valid as long as the policy */
 } takt_busiest;
 
 typedef struct takt_figures {

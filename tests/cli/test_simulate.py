@@ -292,6 +292,9 @@ def pictures(report, here):
     done = here.takt('simulate', '-p', 'levels.yaml', '--limit', 'domain', '--workers', '2', '--jobs', '100', '--json')
     report.check(done.returncode == 0 and 9.8 < json.loads(done.stdout)['duration'] < 11,
                  'a limit is simulated with those that it is within', told(done))
+    done = here.takt('simulate', '-p', 'levels.yaml', '--limit', 'domain', '--workers', '2', '--jobs', '100')
+    report.check(re.search(r'^busiest second at domain .* of 100\n^busiest second at server .* of 10$', done.stdout,
+                           re.MULTILINE), 'whose rules the table names', told(done))
     done = here.takt('simulate', '--rate', '100/s', *JOB, '--compare', 'gcra,fixed-window,sliding-log', '--json', '--svg',
                      'compared.svg')
     told_of = [json.loads(line)['rules'][0] for line in done.stdout.splitlines()]

@@ -35,6 +35,10 @@ Test(levels, all_rules_and_the_fewest_permits)
     cr_expect_eq(joined.numbers.rules[1].limit, 5);
     cr_expect_eq(joined.numbers.rules[2].limit, 50);
     cr_expect_eq(joined.numbers.rules[3].limit, 7);
+    cr_expect_str_eq(takt_levels_name(inner, 0), "domain");
+    cr_expect_str_eq(takt_levels_name(inner, 1), "server");
+    cr_expect_str_eq(takt_levels_name(inner, 2), "server");
+    cr_expect_str_eq(takt_levels_name(inner, 3), "world");
     cr_expect_eq(joined.numbers.concurrency, 3);
     cr_expect_eq(joined.numbers.lease_us, 5000000);
     cr_expect_eq(joined.priority, 2);
