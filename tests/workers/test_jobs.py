@@ -18,6 +18,8 @@ BAD = [
     (b'{"limit": "fast"}', 'id: a job needs one', {'limit': 'fast'}),
     (b'{"id": "n"}', 'limit: a job needs one', {'id': 'n'}),
     (b'{"id": "n", "limit": "nowhere"}', 'nowhere', {'id': 'n', 'limit': 'nowhere'}),
+    (b'{"id": "n", "limit": "fast:42"}', 'write "limit": "fast", "key": "42"', {'id': 'n', 'limit': 'fast:42'}),
+    (b'{"limit": "\\u0000"}', 'it has the character \\u0000', {'limit': '\0'}),
     (b'{"id": "n", "limit": 5}', 'limit: it must be a string', {'id': 'n', 'limit': 5}),
     (b'{"id": "n", "limit": "fast", "cost": 0}', 'cost: it must be', {'id': 'n', 'limit': 'fast', 'cost': 0}),
     (b'{"id": "n", "limit": "slow", "cost": 2}', 'a cost of 2', {'id': 'n', 'limit': 'slow', 'cost': 2}),

@@ -13,6 +13,21 @@
 #include "misspelt.h"
 #include "worker.h"
 
+/* Tells how to write a limit that is named as LIMIT:KEY, as on a command line. */
+static void explain_key(const takt_policy *policy, const char *named, takt_error *error)
+{
+    char limit[TAKT_NAME_SIZE_MAX + 1], key[TAKT_QUOTE_SIZE];
+    const char *colon = strchr(named, ':');
+
+    if (!colon)
+        return;
+    snprintf(limit, sizeof(limit), "%.*s", (int)(colon - named), named);
+    if (takt_policy_has(policy, limit) && colon[1])
+        snprintf(error->text, sizeof(error->text),
+                 "limit: it names a key too; write \"limit\": \"%s\", \"key\": %s", limit,
+                 takt_quote(colon + 1, key));
+}
+
 static int check(const takt_worker *worker, const takt_job_head *head, unsigned attempts,
                  takt_error *error)
 {
@@ -32,7 +47,10 @@ static int check(const takt_worker *worker, const takt_job_head *head, unsigned 
         snprintf(error->text, sizeof(error->text), "its deadline has passed");
         return TAKT_E_DEADLINE;
     }
-    return takt_check_request(takt_get_policy(worker->client), &request, error);
+    int code = takt_check_request(takt_get_policy(worker->client), &request, error);
+    if (code == TAKT_E_NO_LIMIT)
+        explain_key(takt_get_policy(worker->client), head->limit, error);
+    return code;
 }
 
 #define PARSED_MAX      1024 /* jobs whose fields are kept */

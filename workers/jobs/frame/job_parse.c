@@ -35,6 +35,10 @@ static int refuse_text(const json_error_t *trouble, takt_error *error)
 {
     char shown[SHOWN_SIZE];
 
+    if (json_error_code(trouble) == json_error_null_character ||
+        json_error_code(trouble) == json_error_null_byte_in_key)
+        return refuse(error, "it has the character \\u0000, at byte %d; leave it out",
+                      trouble->position);
     takt_quote_bytes(trouble->text, strlen(trouble->text), shown, sizeof(shown));
     return refuse(error, "it is not JSON: %s, at byte %d; write one object per line", shown,
                   trouble->position);

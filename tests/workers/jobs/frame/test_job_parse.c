@@ -26,6 +26,8 @@ static const struct {
     {"{\"id\":\"1\",\"limit\":\"a\",\"key\":\"\"}", "key: it has 0 bytes"},
     {"{\"id\":\"1\",\"limit\":\"a\",\"tenant\":\"a\\tb\"}", "tenant: it has a control character"},
     {"{\"id\":\"1\",\"limit\":\"a\",\"tenant\":5}", "tenant: it must be a string"},
+    {"{\"id\":\"a\\u0000b\",\"limit\":\"a\"}", "it has the character \\u0000, at byte "},
+    {"{\"a\\u0000b\":\"1\"}", "it has the character \\u0000, at byte "},
     {"{\"id\":\"1\",\"limit\":\"a\",\"cost\":0}", "cost: it must be a whole number from 1"},
     {"{\"id\":\"1\",\"limit\":\"a\",\"cost\":1.5}", "cost: it must be a whole number"},
     {"{\"id\":\"1\",\"limit\":\"a\",\"cost\":\"2\"}", "without quotes"},
