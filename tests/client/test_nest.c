@@ -5,6 +5,7 @@
  */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "client/client.h"
@@ -534,6 +535,22 @@ Test(nest_redis, claims_of_many_keys_run_in_one_script, .timeout = 150)
         cr_expect(slow[i].status == 0 && fast[i].status == 0);
         cr_expect_geq(fast[i].permit.slot_at_us - slow[i].permit.slot_at_us, 20 * MS);
     }
+    end(REDIS);
+}
+
+/* A distant server gets the next claims before it has answered. */
+Test(nest_redis, whole_scripts_of_claims_do_not_wait_for_each_other, .timeout = 150)
+{
+    begin_with_keys();
+    kill(server.process, SIGSTOP);
+    acquire_each(slow);
+    for (int i = 0; i < 10; i++)
+        uv_run(&loop, UV_RUN_NOWAIT);
+    kill(server.process, SIGCONT);
+    cr_expect_eq(scripts_run(), KEYS / TAKT_BATCH_MAX, "%d: no answer was read",
+                 (int)scripts_run());
+    run_until(3 * KEYS);
+    cr_expect_eq(events_seen, 0);
     end(REDIS);
 }
 

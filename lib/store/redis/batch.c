@@ -13,7 +13,8 @@
 #define ARGUMENTS     (1 + TAKT_INNER_MAX)
 #define KEYS_MAX      (TAKT_BATCH_MAX * TAKT_SCRIPT_CALL_NAMES)
 #define ARGUMENTS_MAX (TAKT_BATCH_MAX * ARGUMENTS)
-#define TRIES_MAX     3 /* to load the script */
+#define TRIES_MAX     3  /* to load the script */
+#define UNDER_WAY_MAX 16 /* batches: those behind them must not be late because of these */
 #define WORDS_MAX     (HEAD + KEYS_MAX + 1 + ARGUMENTS_MAX)
 #define REPLY_MAX                                                                                  \
     (1 + TAKT_AWARD_HEAD + TAKT_PERMITS_VALUES + TAKT_AWARD_RUN * TAKT_RUNS_MAX + TAKT_AWARD_TAG)
@@ -95,9 +96,22 @@ static bool send_command(takt_redis_job *first, const struct writing *writing)
 
 static void on_idle(uv_idle_t *idle);
 
+/* Whether the gathered claims do not wait for more of them. */
+static bool is_due(const takt_redis_store *store)
+{
+    const takt_redis_batch *batch = &store->batch;
+    int count = 0;
+
+    for (const takt_link *at = batch->gathered.next; at != &batch->gathered; at = at->next)
+        if (++count == TAKT_BATCH_MAX)
+            break;
+    return count > 0 &&
+           (batch->under_way == 0 || (count == TAKT_BATCH_MAX && batch->under_way < UNDER_WAY_MAX));
+}
+
 static void send_soon(takt_redis_store *store)
 {
-    if (!takt_list_empty(&store->batch.gathered) && !store->batch.under_way)
+    if (is_due(store))
         uv_idle_start(&store->batch.idle, on_idle);
 }
 
@@ -190,7 +204,7 @@ static void on_answered(takt_redis_command *command, const takt_reply *reply, in
 
     takt_list_init(&jobs);
     takt_list_move(&jobs, &first->batched);
-    first->store->batch.under_way = false;
+    first->store->batch.under_way--;
     send_soon(first->store);
     if (reply == NULL) {
         fail_all(&jobs, code);
@@ -237,7 +251,7 @@ static void send_some(takt_redis_store *store)
     if (!whole) {
         send_alone(&jobs);
     } else {
-        store->batch.under_way = true;
+        store->batch.under_way++;
         for (takt_link *at = jobs.next; at != &jobs; at = at->next)
             TAKT_HOLDER(at, takt_redis_job, pause.link)->sent = true;
         first->node->used_ms = uv_now(store->loop);
@@ -253,7 +267,7 @@ static void on_idle(uv_idle_t *idle)
     takt_redis_store *store = idle->data;
 
     uv_idle_stop(idle);
-    while (!takt_list_empty(&store->batch.gathered) && !store->batch.under_way)
+    while (is_due(store))
         send_some(store);
 }
 

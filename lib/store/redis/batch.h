@@ -3,9 +3,11 @@
  *
  * A worker with many inner keys has many claims at once.  Those of one turn of the loop, and those
  * that come while others are under way, go to the server together, up to TAKT_BATCH_MAX
- * (core/ledger.h: the scheduler uses it, too).  Each is decided by itself, as if they came one
- * after the other (lua/claims.lua), and is answered by itself.  If the server does not have the
- * script, they are sent alone.  Awards that wait for replicas are not batched.
+ * (core/ledger.h: the scheduler uses it, too).  A full batch does not wait for those under way:
+ * otherwise a distant or busy server would answer one batch in each round trip.  Each claim is
+ * decided by itself, as if they came one after the other (lua/claims.lua), and is answered by
+ * itself.  If the server does not have the script, they are sent alone.  Awards that wait for
+ * replicas are not batched.
  */
 #ifndef TAKT_STORE_REDIS_BATCH_H
 #define TAKT_STORE_REDIS_BATCH_H
@@ -22,13 +24,13 @@ typedef struct takt_redis_store takt_redis_store; /* redis.h */
 typedef struct takt_redis_batch {
     takt_link gathered; /* takt_redis_job.pause.link, of claims to be sent */
     uv_idle_t idle;     /* active while they are to be sent at the loop's next turn */
-    bool under_way;     /* a batch was sent, and is not answered yet */
+    int under_way;      /* batches that are not answered yet */
 } takt_redis_batch;
 
 void takt_redis_batch_open(takt_redis_store *store);
 
-/* Takes a job, and sends it at the loop's next turn or after the batch under way.  False: it is not
- * for a batch. */
+/* Takes a job, and sends it at the loop's next turn or with others after those under way.  False:
+ * it is not for a batch. */
 bool takt_redis_batch_take(takt_redis_job *job);
 
 /* Closes the handle; no job is gathered. */
