@@ -77,8 +77,7 @@ Test(warnings, rules_that_go_together)
         "concurrency: 3",
         "rules: [{rate: 10/s}]",
         "rules: [{rate: 10/s}], fair: key}, {name: b, rules: [{rate: 1/s}], within: a",
-        "rules: [{rate: 10/s}], fair: tenant, weights: {'b:x': 3}}, {name: b, concurrency: 2, "
-        "within: a",
+        "concurrency: 2, fair: tenant, weights: {'b:x': 3}}, {name: b, concurrency: 2, within: a",
         "rules: [{rate: 10/s}, {rate: 600/min}]",
         "rules: [{rate: 10/s}, {rate: 1000/min}]",
         "rules: [{rate: 20/s}, {rate: 600/min, burst: 100}]",
