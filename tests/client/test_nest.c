@@ -210,6 +210,17 @@ EACH_STORE(slow_work_keeps_its_pace_beside_fast_work)
     end(*kind);
 }
 
+/* Slots in hand that pass while the machine is busy have taken what they cost (unused.h). */
+static void expect_taken(const char *limit, const char *key, int granted, int slots)
+{
+    int64_t remaining = standing_of(limit, key).remaining;
+
+    cr_expect_leq(granted, slots);
+    cr_expect(remaining >= 800 - slots && remaining <= 800 - granted, "%lld, %d granted",
+              (long long)remaining, granted);
+}
+
+/* Within 900 ms there are six slots. */
 EACH_STORE(who_gives_up_has_taken_nothing_of_the_inner_limit)
 {
     int count = 100, granted = 0;
@@ -221,10 +232,9 @@ EACH_STORE(who_gives_up_has_taken_nothing_of_the_inner_limit)
         granted += slow[i].status == 0;
         cr_expect(slow[i].status == 0 || slow[i].status == TAKT_E_DEADLINE);
     }
-    cr_expect(granted >= 1 && granted <= 6, "%d", granted);
     while (client->calls.in_flight > 0 || client->claims_in_flight > 0)
         uv_run(&loop, UV_RUN_ONCE);
-    cr_expect_eq(standing_of("day", NULL).remaining, 800 - granted);
+    expect_taken("day", NULL, granted, 6);
     end(*kind);
 }
 
@@ -262,10 +272,9 @@ EACH_STORE(an_unlimited_level_takes_no_part)
     run_until(count);
     for (int i = 0; i < count; i++)
         granted += slow[i].status == 0;
-    cr_expect(granted >= 1 && granted <= 6, "%d", granted);
     while (client->calls.in_flight > 0 || client->claims_in_flight > 0)
         uv_run(&loop, UV_RUN_ONCE);
-    cr_expect_eq(standing_of("user", "u").remaining, 800 - granted);
+    expect_taken("user", "u", granted, 6);
     cr_expect_eq(standing_of("plan", "vip").remaining, 1, "no ledger is asked");
     end(*kind);
 }

@@ -18,7 +18,7 @@
 #define FAIR    ", fair: tenant"
 #define WEIGHTS ", weights: {acme: 3}"
 /* Shares are those of a worker that is not stopped for longer than its lookahead. */
-#define CALM_WEIGHTS "  - {name: mail, rules: [{rate: 1000/s}], lookahead: 60ms" FAIR WEIGHTS "}\n"
+#define CALM_WEIGHTS "  - {name: mail, rules: [{rate: 200/s}], lookahead: 1s" FAIR WEIGHTS "}\n"
 
 static takt_policy *next[4];
 static int next_count;
@@ -130,20 +130,29 @@ Test(tenants, without_fair_the_first_come_first)
 Test(tenants, weights_are_shares)
 {
     static seen acme[MANY], other[MANY], none[MANY];
+    takt_call call = {0};
     int64_t until_us;
 
     begin(CALM_WEIGHTS);
+    run_call(takt_block(client, &call, "mail", NULL, 60000000, NULL, note_call));
     acquire_for(acme, MANY, "mail", "acme");
     acquire_for(other, MANY, "mail", "other");
     acquire_for(none, MANY, "mail", NULL);
-    run_until(3 * MANY);
-    until_us = acme[150].permit.slot_at_us; /* all three wait until then */
+    do
+        run_call(takt_peek(client, &call, "mail", NULL, note_call));
+    while (last.standing.waiting < 3 * MANY);
+    run_call(takt_unblock(client, &call, "mail", NULL, note_call));
+    while (acme[150].calls == 0) /* all three wait until then */
+        uv_run(&loop, UV_RUN_ONCE);
+    until_us = acme[150].permit.slot_at_us;
     cr_expect_leq(slots_within(other, MANY, 0, until_us), 100, "a third of 150, and some turns");
     cr_expect_leq(slots_within(none, MANY, 0, until_us), 100);
     cr_expect_geq(slots_within(none, MANY, 0, until_us), 10, "nobody is left out");
-    release(acme, MANY);
-    release(other, MANY);
-    release(none, MANY);
+    for (int i = 0; i < MANY; i++) {
+        takt_release(&acme[i].permit);
+        takt_release(&other[i].permit);
+        takt_release(&none[i].permit);
+    }
     end();
 }
 
