@@ -135,14 +135,14 @@ Test(reload, of_one_revision_the_first_holds)
     reload("limits:\n" MAIL("1/min") "  - {name: other, rules: [{rate: 5/s}]}\n");
     cr_expect_eq(events_seen & 1 << TAKT_EVENT_POLICY_DIFFERS, 0);
     cr_assert_eq(
-        acquire(&jobs[1], (takt_request){.limit = "mail", .cost = 1, .max_wait_us = 1000000}), 0);
+        acquire(&jobs[1], (takt_request){.limit = "mail", .cost = 1, .max_wait_us = 60000000}), 0);
     while (!(events_seen & 1 << TAKT_EVENT_POLICY_DIFFERS))
         uv_run(&loop, UV_RUN_ONCE);
     run_until(2);
     cr_expect_eq(jobs[1].status, TAKT_E_DEADLINE);
     events_seen = 0;
     cr_assert_eq(
-        acquire(&jobs[2], (takt_request){.limit = "mail", .cost = 1, .max_wait_us = 1000000}), 0);
+        acquire(&jobs[2], (takt_request){.limit = "mail", .cost = 1, .max_wait_us = 60000000}), 0);
     cr_assert_eq(acquire(&jobs[3], TAKT_REQUEST("other")), 0);
     run_until(4);
     cr_expect_eq(events_seen, 0, "that is told once");
@@ -161,7 +161,7 @@ Test(reload, of_one_revision_the_first_holds_inside_as_well)
     reload("limits:\n  - {name: in, rules: [{rate: 1/min}], within: out}\n"
            "  - {name: out, rules: [{rate: 5/s, burst: 5}]}\n");
     cr_assert_eq(
-        acquire(&jobs[1], (takt_request){.limit = "in", .cost = 1, .max_wait_us = 1000000}), 0);
+        acquire(&jobs[1], (takt_request){.limit = "in", .cost = 1, .max_wait_us = 60000000}), 0);
     while (!(events_seen & 1 << TAKT_EVENT_POLICY_DIFFERS))
         uv_run(&loop, UV_RUN_ONCE);
     cr_expect(strstr(event_text, "limit \"in\": 1/min"), "%s", event_text);

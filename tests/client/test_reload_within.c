@@ -59,7 +59,7 @@ Test(reload_within, waiting_work_of_one_limit_waits_for_two)
     static seen first, jobs[3];
     takt_request soon = TAKT_REQUEST("in");
 
-    soon.max_wait_us = 300000;
+    soon.max_wait_us = 3000000;
     begin("limits:\n  - {name: in, rules: [{rate: 1/h, burst: 5}]}\n");
     use_up(&first, 5);
     for (int i = 0; i < 3; i++)

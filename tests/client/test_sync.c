@@ -114,7 +114,7 @@ Test(sync, other_calls_return_their_answers)
     takt_standing standing;
     takt_permit permit = {0};
 
-    cr_assert_eq(takt_sync_watch(sync_, "hourly", NULL, 1000000, NULL), 0);
+    cr_assert_eq(takt_sync_watch(sync_, "hourly", NULL, 60000000, NULL), 0);
     cr_assert_eq(takt_sync_watch(sync_, "hourly", NULL, 0, NULL), TAKT_E_INVALID);
     cr_assert_eq(takt_sync_try_acquire(sync_, &permit, &request, &standing), 0);
     cr_assert_eq(standing.remaining, 0);
