@@ -52,13 +52,14 @@ static void tell(const struct server *server, const char *words)
 
 /* ---- making it ------------------------------------------------------------------------------- */
 
-/* Ours, then those of the cluster. */
+/* Ours, then those of the cluster.  Without replicas no node fails, and one that is slow must not
+ * be taken for dead. */
 static void fill_options(const struct cluster *cluster, const char *options[OPTIONS_MAX])
 {
     const char *ours[] = {"--cluster-enabled",
                           "yes",
                           "--cluster-node-timeout",
-                          "1000",
+                          cluster->count > SHARDS ? "1000" : "30000",
                           "--cluster-replica-validity-factor",
                           "0",
                           "--repl-ping-replica-period",
