@@ -223,9 +223,7 @@ def no_store(report, here):
 
 
 def password(report, here):
-    with socket.socket() as taken:
-        taken.bind(('127.0.0.1', 0))
-        port = taken.getsockname()[1]
+    port = redis_server.free_port()
     refused = ends.run([AGENT, '--listen', here.socket, '--port', str(port)], env=here.environment, cwd=here.path,
                        text=True, capture_output=True)
     report.check(refused.returncode == 64 and 'TAKT_AGENT_PASSWORD' in refused.stderr, 'a port needs a password',

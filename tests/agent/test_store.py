@@ -27,7 +27,7 @@ def paces(report, here):
                        input=lines)
     report.check(mapped.returncode == 0 and sorted(mapped.stdout.split(), key=int) == lines.split(),
                  'takt map does all lines', mapped)
-    done = here.takt('doctor', '-s', store)
+    done = here.takt('doctor', '--timeout', '60s', '-s', store)
     report.check(done.returncode == 0 and 'every operation of takt was tried' in done.stdout,
                  'takt doctor tries every operation through the agent', done)
     told = here.takt('peek', '--store', store, '--json', '--rate', '200/s', 'paced')

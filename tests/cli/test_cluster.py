@@ -45,7 +45,7 @@ def commands(report, here):
         keys = spread(nodes, 'mail')
         for words in (['apply', 'new.yaml'], ['policy'], *(['run', f'mail:{number}', '--', 'true'] for number in keys),
                       ['peek', f'mail:{keys[0]}'], ['block', f'mail:{keys[1]}', '10min'], ['unblock', f'mail:{keys[1]}'],
-                      ['reset', f'mail:{keys[2]}'], ['doctor']):
+                      ['reset', f'mail:{keys[2]}'], ['doctor', '--timeout', '60s']):
             done = here.takt(*words[:1], *store, *words[1:])
             report.check(done.returncode == 0, f'takt {words[0]}', told(done))
         for number in keys:
@@ -69,8 +69,9 @@ def levels(report, here):
     words = 'job:j', '--within-key', 't', '--within-key', 'v'
     with cluster(here.path, replicas=0) as nodes:
         for name, together in ('plain', False), ('"{braces}"', True):
+            failure = '' if together else 'on_store_failure: closed, '  # else the refused work waits
             here.write('takt.yaml', f'namespace: {name}\nlimits:\n'
-                       '  - {name: job, rules: [{rate: 1/h, burst: 5}], on_store_failure: closed, within: team}\n'
+                       f'  - {{name: job, rules: [{{rate: 1/h, burst: 5}}], {failure}within: team}}\n'
                        '  - {name: team, rules: [{rate: 1/h, burst: 5}], within: vendor}\n'
                        '  - {name: vendor, rules: [{rate: 1/h, burst: 5}], concurrency: 1}\n')
             done = here.takt('run', '-s', nodes.url, *words, '--', 'echo', 'ran')
@@ -79,7 +80,7 @@ def levels(report, here):
             else:
                 report.check(done.returncode in (69, 77) and 'limits within others need a namespace in braces' in done.stderr,
                              'a plain namespace is refused, with what to write instead', told(done))
-            done = here.takt('doctor', '-s', nodes.url)
+            done = here.takt('doctor', '--timeout', '60s', '-s', nodes.url)
             report.check((done.returncode == 0) == together
                          and ('write namespace: "{plain}"' in done.stdout) != together, f'takt doctor: {name}', told(done))
             done = here.takt('apply', '-s', nodes.url, 'takt.yaml')
@@ -185,7 +186,8 @@ def one_namespace(report, here):
             node.say('acl', 'setuser', 'worker', 'on', '>secret', '+@all', '~takt:{prod/*', '&takt:{prod/*')
         store = nodes.url.replace('redis://', 'redis://worker:secret@')
         for name, allowed in ('prod', True), ('other', False):
-            here.write('one.yaml', f'namespace: {name}\nlimits:\n  - {{name: mail, on_store_failure: closed, rules: [{{rate: 100/s}}]}}\n')
+            failure = '' if allowed else 'on_store_failure: closed, '
+            here.write('one.yaml', f'namespace: {name}\nlimits:\n  - {{name: mail, {failure}rules: [{{rate: 100/s}}]}}\n')
             keys = spread(nodes, 'mail', name)
             done = [here.takt(*words[:1], '-s', store, '-p', 'one.yaml', *words[1:])
                     for words in (*(['run', f'mail:{number}', '--', 'true'] for number in keys), ['block', f'mail:{keys[0]}', '1s'])]
@@ -194,7 +196,7 @@ def one_namespace(report, here):
             else:
                 report.check(all(one.returncode in (69, 77) and 'namespace "other": grant it ~takt:{other/* and' in one.stderr
                                  for one in done), 'another one is refused, and what to grant is said', [told(one) for one in done])
-            done = here.takt('doctor', '-s', store, '-p', 'one.yaml')
+            done = here.takt('doctor', '--timeout', '60s', '-s', store, '-p', 'one.yaml')
             report.check((done.returncode == 0) == allowed and ('error    rights' in done.stdout) != allowed,
                          f'takt doctor in the namespace {name}', told(done))
 
@@ -211,7 +213,7 @@ def tls(report, here):
             report.check(done.returncode == 0, 'work at each node, with TLS', told(done))
         report.check(all('cmdstat_evalsha' in node.say('info', 'commandstats') for node in nodes.nodes),
                      'each node was used')
-        done = here.takt('doctor', '-s', f'{nodes.tls_url}?ca={own.ca}')
+        done = here.takt('doctor', '--timeout', '60s', '-s', f'{nodes.tls_url}?ca={own.ca}')
         report.check(done.returncode == 0 and 'in 3 shards' in done.stdout and 'clocks' in done.stdout, 'takt doctor asks all nodes',
                      told(done))
         done = here.takt('doctor', '-s', f'{nodes.tls_url}?ca={other.ca}')
@@ -219,7 +221,7 @@ def tls(report, here):
     with watched(here.path, tls=True, **options) as fleet:
         done = here.takt('run', '-s', f'{fleet.url}?ca={own.ca}', '--rate', '10/s', 'mail', '--', 'true')
         report.check(done.returncode == 0, 'work behind Sentinels, with TLS', told(done))
-        done = here.takt('doctor', '-s', f'{fleet.url}?ca={own.ca}')
+        done = here.takt('doctor', '--timeout', '60s', '-s', f'{fleet.url}?ca={own.ca}')
         report.check(done.returncode == 0 and '3 of the 3 Sentinels' in done.stdout, 'takt doctor asks the Sentinels', told(done))
         fleet.fail_over()
         done = here.takt('run', '-s', f'{fleet.url}?ca={own.ca}', '--rate', '10/s', 'mail', '--', 'true')

@@ -11,7 +11,7 @@ import sys
 import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from command import end, place, tap, told, until, until_waiting  # noqa: E402
+from command import end, ends, place, tap, told, until, until_waiting  # noqa: E402
 from redis_server import server  # noqa: E402
 
 POLICY = '''
@@ -34,6 +34,7 @@ def unseen(report, here, redis):
         until(holder.stdout.fileno(), b'runs')
         waiter = here.start('run', f'slots:{ANN}', '--', 'true')
         until_waiting(here, [f'slots:{ANN}'], 1)
+        ends.until(lambda: 'slots' in redis.say('PUBSUB', 'SHARDCHANNELS'), 'nobody listens to the limit')
         channels = redis.say('PUBSUB', 'SHARDCHANNELS')
         names = redis.say('KEYS', '*')
         holder.stdin.close()

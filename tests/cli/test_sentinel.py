@@ -23,7 +23,7 @@ def commands(report, here):
         here.write('takt.yaml', 'policy: store\n')
         here.write('new.yaml', 'limits:\n  - {name: mail, rules: [{rate: 100/s}]}\n')
         for words in (['apply', 'new.yaml'], ['policy'], ['run', 'mail', '--', 'true'], ['peek', 'mail'], ['block', 'mail', '1ms'],
-                      ['top', '--json'], ['doctor']):
+                      ['top', '--json'], ['doctor', '--timeout', '60s']):
             done = here.takt(*words[:1], *store, *words[1:])
             report.check(done.returncode == 0, f'takt {words[0]}', told(done))
         report.check(f'redis://127.0.0.1:{fleet.ports[fleet.servers[0]]}/0' in done.stdout, 'takt doctor names the primary',
@@ -153,7 +153,7 @@ def logins(report, here):
         done = here.takt(words[0], '-s', full, *words[1:])
         report.check(done.returncode == 0, 'with both logins and these rights work is done', told(done))
         sentinel.say('ACL', 'SETUSER', 'watcher', '-sentinel|get-master-addr-by-name', user='default:boss')
-        done = here.takt('doctor', '-s', full)
+        done = here.takt('doctor', '--timeout', '60s', '-s', full)
         report.check(done.returncode == 69 and 'grant it +sentinel|get-master' in done.stdout, 'a Sentinel that refuses', told(done))
 
 

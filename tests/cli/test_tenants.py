@@ -167,18 +167,19 @@ def measured(report, here, what):
     exporter = here.start('exporter', '--interval', '100ms', '--listen', f'unix:{where}', 'slow', 'plain')
     until(exporter.stderr.fileno(), b'serving /metrics at unix:')
     labels, families = (('key', ''), ('limit', 'slow')), {}
+    most = ('takt_tenant_waiting', (*labels, ('tenant', 'tenant 7')))
 
     def are_told():
         families.update(scrape(where))
         for process in maps:
             assert process.poll() is None, end(process)
         return (families['takt_limit_tenants'].samples.get(('takt_limit_tenants', labels)) == MANY
-                and len(families['takt_tenant_waiting'].samples) == 32)
+                and len(families['takt_tenant_waiting'].samples) == 32
+                and families['takt_tenant_waiting'].samples.get(most) == 2)
 
     ends.until(are_told, lambda: f'the exporter tells {families}')
     waiting, share = families['takt_tenant_waiting'].samples, families['takt_tenant_share'].samples
-    most = ('takt_tenant_waiting', (*labels, ('tenant', 'tenant 7')))
-    report.check(len(waiting) == 32 and waiting.get(most) == 2 and set(share.values()) == {0.025} and
+    report.check(len(waiting) == 32 and set(share.values()) == {0.025} and
                  len(families['takt_tenant_oldest_wait_seconds'].samples) == 32,
                  f'{what}: takt exporter tells 32 tenants', waiting)
     for process in (*maps, exporter):

@@ -11,6 +11,7 @@ import time
 from email.utils import formatdate
 
 from program import end, ends, results, tap, told, until, work_place
+from redis_server import free_port
 from vendor import answer_of, vendor
 
 CANARY = 'canary-5e61b7c0-secret'
@@ -98,23 +99,21 @@ def ends_by_status(report, here, peer):
 def waits_for_the_vendor(report, here, peer):
     """A host that is away costs a job none of its attempts, of which it has one."""
     peer.reply = {'/there': answer_of(200)}
-    with socket.socket() as nobody:
-        nobody.bind(('127.0.0.1', 0))
-        port = nobody.getsockname()[1]
-        away = f'http://127.0.0.1:{port}'
-        here.jobs('jobs', [{'limit': 'fast', 'id': 'first', 'url': f'{away}/a'},
-                           {'limit': 'fast', 'id': 'second', 'url': f'{away}/b?c'},
-                           {'limit': 'fast', 'id': 'other', 'url': f'{peer.url}/there'}])
-        worker = here.begin('takt-call', '-i', 'jobs', '--results', 'out', '--attempts', '1', *QUICK, *HERE)
-        said = until(worker.stderr.fileno(), b' retry ')
-        here.until_lines('out', 1)
-        report.check(f'{away}: no answer'.encode() in said and list(results(here.read('out'))) == ['other'],
-                     'a host that is away is told of, and does not hold others up for ever', said)
-        worker.terminate()
-        end(worker)
-        worker = here.begin('takt-call', '-i', 'jobs', '--results', 'out', '--attempts', '1', *QUICK, *HERE)
-        said = until(worker.stderr.fileno(), b' retry ')
-        here.until_peek('fast', reason=re.search('no answer: [^"\n]*', said.decode()).group())
+    port = free_port()
+    away = f'http://127.0.0.1:{port}'
+    here.jobs('jobs', [{'limit': 'fast', 'id': 'first', 'url': f'{away}/a'},
+                       {'limit': 'fast', 'id': 'second', 'url': f'{away}/b?c'},
+                       {'limit': 'fast', 'id': 'other', 'url': f'{peer.url}/there'}])
+    worker = here.begin('takt-call', '-i', 'jobs', '--results', 'out', '--attempts', '1', *QUICK, *HERE)
+    said = until(worker.stderr.fileno(), b' retry ')
+    here.until_lines('out', 1)
+    report.check(f'{away}: no answer'.encode() in said and list(results(here.read('out'))) == ['other'],
+                 'a host that is away is told of, and does not hold others up for ever', said)
+    worker.terminate()
+    end(worker)
+    worker = here.begin('takt-call', '-i', 'jobs', '--results', 'out', '--attempts', '1', *QUICK, *HERE)
+    said = until(worker.stderr.fileno(), b' retry ')
+    here.until_peek('fast', reason=re.search('no answer: [^"\n]*', said.decode()).group())
     with vendor(port=port) as back:
         back.reply = {'/a': answer_of(200), '/b': answer_of(200)}
         status, _, messages = end(worker)
