@@ -77,7 +77,8 @@ def over(url):
         case('peek over Redis', 'peek', 'mail', '-s', url, loose=True),
         case('block over Redis', 'block', 'mail', '1ms', '-s', url, loose=True),
         case('apply over Redis', 'apply', 'takt.yaml', '-s', url, loose=True),
-        case('doctor over Redis', 'doctor', '-s', url, loose=True, ways=ONCE),  # else nothing is sent, and it waits
+        case('doctor over Redis', 'doctor', '--timeout', '60s', '-s', url, loose=True,
+             ways=ONCE),  # else nothing is sent, and it waits
     ]
 
 
@@ -87,7 +88,7 @@ def over_many(name, url):
         case(f'run over {name}', 'run', 'mail', '-s', url, '--', 'true', ways=ONCE),
         case(f'block over {name}', 'block', 'mail', '1ms', '-s', url, loose=True),
         case(f'top over {name}', 'top', '--once', '-s', url, loose=True, ways=ONCE),
-        case(f'doctor over {name}', 'doctor', '-s', url, loose=True, ways=ONCE),
+        case(f'doctor over {name}', 'doctor', '--timeout', '60s', '-s', url, loose=True, ways=ONCE),
     ]
 
 
