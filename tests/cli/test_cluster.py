@@ -216,7 +216,7 @@ def tls(report, here):
         done = here.takt('doctor', '--timeout', '60s', '-s', f'{nodes.tls_url}?ca={own.ca}')
         report.check(done.returncode == 0 and 'in 3 shards' in done.stdout and 'clocks' in done.stdout, 'takt doctor asks all nodes',
                      told(done))
-        done = here.takt('doctor', '-s', f'{nodes.tls_url}?ca={other.ca}')
+        done = here.takt('doctor', '--timeout', '60s', '-s', f'{nodes.tls_url}?ca={other.ca}')
         report.check(done.returncode == 69 and 'certificate' in done.stdout, 'an authority that is not trusted', told(done))
     with watched(here.path, tls=True, **options) as fleet:
         done = here.takt('run', '-s', f'{fleet.url}?ca={own.ca}', '--rate', '10/s', 'mail', '--', 'true')
@@ -226,7 +226,7 @@ def tls(report, here):
         fleet.fail_over()
         done = here.takt('run', '-s', f'{fleet.url}?ca={own.ca}', '--rate', '10/s', 'mail', '--', 'true')
         report.check(done.returncode == 0, 'and after a failover', told(done))
-        done = here.takt('doctor', '-s', f'{fleet.url}?ca={other.ca}')
+        done = here.takt('doctor', '--timeout', '60s', '-s', f'{fleet.url}?ca={other.ca}')
         report.check(done.returncode == 69 and 'certificate' in done.stdout, 'a Sentinel that is not trusted', told(done))
 
 

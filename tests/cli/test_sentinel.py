@@ -34,7 +34,7 @@ def commands(report, here):
                 ('a server that is no Sentinel', f'redis-sentinel://127.0.0.1:{fleet.ports[fleet.servers[0]]}/{NAME}',
                  'it is no Sentinel: name a Sentinel'),
                 ('a Sentinel as a server', f'redis://127.0.0.1:{fleet.ports[fleet.sentinels[0]]}', 'is a Sentinel, which keeps no data')]:
-            done = here.takt('doctor', '-s', url)
+            done = here.takt('doctor', '--timeout', '60s', '-s', url)
             report.check(done.returncode == 69 and words in done.stdout, name, told(done))
 
 
@@ -145,9 +145,9 @@ def logins(report, here):
         plain = fleet.url.replace('://', '://worker@')
         full = f'{plain}?sentinel_user=watcher&sentinel_password_file={here.write("watcher", "watcher")}'
         words = ['run', '--rate', '100/s', 'mail', '--', 'true']
-        done = here.takt('doctor', '-s', plain)
+        done = here.takt('doctor', '--timeout', '60s', '-s', plain)
         report.check(done.returncode == 69 and 'sentinel_password_file=' in done.stdout, 'without a login at Sentinels', told(done))
-        done = here.takt('doctor', '-s', full)
+        done = here.takt('doctor', '--timeout', '60s', '-s', full)
         report.check(done.returncode == 69 and 'grant it +role' in done.stdout, 'without the right to ask for the role', told(done))
         server.say('ACL', 'SETUSER', 'worker', '+role')
         done = here.takt(words[0], '-s', full, *words[1:])
