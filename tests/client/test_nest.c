@@ -547,14 +547,37 @@ Test(nest_redis, claims_of_many_keys_run_in_one_script, .timeout = 150)
     end(REDIS);
 }
 
+static void count_turn(uv_timer_t *timer)
+{
+    --*(int *)timer->data;
+}
+
+static void forget(uv_handle_t *timer)
+{
+    timer->data = NULL;
+}
+
+/* Turns of the loop, five milliseconds or more between two. */
+static void turn_slowly(int turns)
+{
+    uv_timer_t timer = {.data = &turns};
+
+    uv_timer_init(&loop, &timer);
+    uv_timer_start(&timer, count_turn, 5, 5);
+    while (turns > 0)
+        uv_run(&loop, UV_RUN_ONCE);
+    uv_close((uv_handle_t *)&timer, forget);
+    while (timer.data)
+        uv_run(&loop, UV_RUN_NOWAIT);
+}
+
 /* A distant server gets the next claims before it has answered. */
 Test(nest_redis, whole_scripts_of_claims_do_not_wait_for_each_other, .timeout = 150)
 {
     begin_with_keys();
     kill(server.process, SIGSTOP);
     acquire_each(slow);
-    for (int i = 0; i < 10; i++)
-        uv_run(&loop, UV_RUN_NOWAIT);
+    turn_slowly(60);
     kill(server.process, SIGCONT);
     cr_expect_eq(scripts_run(), KEYS / TAKT_BATCH_MAX, "%d: no answer was read",
                  (int)scripts_run());

@@ -13,9 +13,11 @@
 #define ARGUMENTS     (1 + TAKT_INNER_MAX)
 #define KEYS_MAX      (TAKT_BATCH_MAX * TAKT_SCRIPT_CALL_NAMES)
 #define ARGUMENTS_MAX (TAKT_BATCH_MAX * ARGUMENTS)
-#define TRIES_MAX     3  /* to load the script */
-#define UNDER_WAY_MAX 16 /* batches: those behind them must not be late because of these */
-#define WORDS_MAX     (HEAD + KEYS_MAX + 1 + ARGUMENTS_MAX)
+#define TRIES_MAX     3 /* to load the script */
+#define UNDER_WAY_MAX 8 /* batches: the last one is answered within the time-out */
+#define APART_MS      20 /* between two, if the first one is not answered: what a server takes for it \
+                          */
+#define WORDS_MAX (HEAD + KEYS_MAX + 1 + ARGUMENTS_MAX)
 #define REPLY_MAX                                                                                  \
     (1 + TAKT_AWARD_HEAD + TAKT_PERMITS_VALUES + TAKT_AWARD_RUN * TAKT_RUNS_MAX + TAKT_AWARD_TAG)
 
@@ -94,25 +96,31 @@ static bool send_command(takt_redis_job *first, const struct writing *writing)
                                       sizes);
 }
 
-static void on_idle(uv_idle_t *idle);
+static void on_timer(uv_timer_t *timer);
 
-/* Whether the gathered claims do not wait for more of them. */
-static bool is_due(const takt_redis_store *store)
+/* In how many milliseconds the gathered claims go; -1: not before an answer. */
+static int64_t due_in_ms(const takt_redis_store *store)
 {
     const takt_redis_batch *batch = &store->batch;
+    int64_t passed_ms = (int64_t)(uv_now(store->loop) - batch->sent_ms);
     int count = 0;
 
     for (const takt_link *at = batch->gathered.next; at != &batch->gathered; at = at->next)
         if (++count == TAKT_BATCH_MAX)
             break;
-    return count > 0 &&
-           (batch->under_way == 0 || (count == TAKT_BATCH_MAX && batch->under_way < UNDER_WAY_MAX));
+    if (count > 0 && batch->under_way == 0)
+        return 0;
+    if (count < TAKT_BATCH_MAX || batch->under_way == UNDER_WAY_MAX)
+        return -1;
+    return passed_ms < APART_MS ? APART_MS - passed_ms : 0;
 }
 
 static void send_soon(takt_redis_store *store)
 {
-    if (is_due(store))
-        uv_idle_start(&store->batch.idle, on_idle);
+    int64_t due_ms = due_in_ms(store);
+
+    if (due_ms >= 0)
+        uv_timer_start(&store->batch.timer, on_timer, (uint64_t)due_ms, 0);
 }
 
 /* ---- the answer ------------------------------------------------------------------------------ */
@@ -228,6 +236,17 @@ static bool is_ready(const takt_redis_job *job, const takt_redis_node *node)
     return job->node == node && takt_redis_node_ready(node);
 }
 
+/* Its time-out counts from now: before, the server had others to answer. */
+static void note_sent(takt_redis_job *job)
+{
+    takt_redis_store *store = job->store;
+
+    job->sent = true;
+    job->due_ns = takt_timeout_due(&store->timeout, uv_hrtime());
+    takt_list_remove(&job->order);
+    takt_list_append(&store->jobs, &job->order);
+}
+
 /* Sends up to TAKT_BATCH_MAX of the gathered jobs. */
 static void send_some(takt_redis_store *store)
 {
@@ -252,9 +271,9 @@ static void send_some(takt_redis_store *store)
         send_alone(&jobs);
     } else {
         store->batch.under_way++;
+        store->batch.sent_ms = first->node->used_ms = uv_now(store->loop);
         for (takt_link *at = jobs.next; at != &jobs; at = at->next)
-            TAKT_HOLDER(at, takt_redis_job, pause.link)->sent = true;
-        first->node->used_ms = uv_now(store->loop);
+            note_sent(TAKT_HOLDER(at, takt_redis_job, pause.link));
         takt_list_init(&first->batched);
         takt_list_move(&first->batched, &jobs);
     }
@@ -262,13 +281,13 @@ static void send_some(takt_redis_store *store)
     free(writing.arguments.text.bytes);
 }
 
-static void on_idle(uv_idle_t *idle)
+static void on_timer(uv_timer_t *timer)
 {
-    takt_redis_store *store = idle->data;
+    takt_redis_store *store = timer->data;
 
-    uv_idle_stop(idle);
-    while (is_due(store))
+    while (due_in_ms(store) == 0)
         send_some(store);
+    send_soon(store);
 }
 
 bool takt_redis_batch_take(takt_redis_job *job)
@@ -288,11 +307,11 @@ bool takt_redis_batch_take(takt_redis_job *job)
 void takt_redis_batch_open(takt_redis_store *store)
 {
     takt_list_init(&store->batch.gathered);
-    uv_idle_init(store->loop, &store->batch.idle);
-    store->batch.idle.data = store;
+    uv_timer_init(store->loop, &store->batch.timer);
+    store->batch.timer.data = store;
 }
 
 void takt_redis_batch_close(takt_redis_store *store, uv_close_cb closed)
 {
-    uv_close((uv_handle_t *)&store->batch.idle, closed);
+    uv_close((uv_handle_t *)&store->batch.timer, closed);
 }

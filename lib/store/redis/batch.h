@@ -3,11 +3,12 @@
  *
  * A worker with many inner keys has many claims at once.  Those of one turn of the loop, and those
  * that come while others are under way, go to the server together, up to TAKT_BATCH_MAX
- * (core/ledger.h: the scheduler uses it, too).  A full batch does not wait for those under way:
- * otherwise a distant or busy server would answer one batch in each round trip.  Each claim is
- * decided by itself, as if they came one after the other (lua/claims.lua), and is answered by
- * itself.  If the server does not have the script, they are sent alone.  Awards that wait for
- * replicas are not batched.
+ * (core/ledger.h: the scheduler uses it, too).  A full batch waits for those under way for some
+ * milliseconds only: otherwise a distant server would answer one batch in each round trip.  A
+ * server that is near gets it as soon as it has answered, and then it tells of all that has come
+ * meanwhile.  Each claim is decided by itself, as if they came one after the other
+ * (lua/claims.lua), and is answered by itself.  If the server does not have the script, they are
+ * sent alone.  Awards that wait for replicas are not batched.
  */
 #ifndef TAKT_STORE_REDIS_BATCH_H
 #define TAKT_STORE_REDIS_BATCH_H
@@ -23,8 +24,9 @@ typedef struct takt_redis_store takt_redis_store; /* redis.h */
 /* Of a store. */
 typedef struct takt_redis_batch {
     takt_link gathered; /* takt_redis_job.pause.link, of claims to be sent */
-    uv_idle_t idle;     /* active while they are to be sent at the loop's next turn */
+    uv_timer_t timer;   /* active while they are to be sent soon */
     int under_way;      /* batches that are not answered yet */
+    uint64_t sent_ms;   /* when the last one was sent */
 } takt_redis_batch;
 
 void takt_redis_batch_open(takt_redis_store *store);

@@ -334,7 +334,7 @@ static void on_timer_closed(uv_handle_t *handle)
     closed_one(handle->data);
 }
 
-static void on_idle_closed(uv_handle_t *handle)
+static void on_batch_closed(uv_handle_t *handle)
 {
     closed_one(handle->data);
 }
@@ -433,12 +433,12 @@ static void cancel_all(takt_redis_store *store)
 {
     takt_link *nodes = &store->cluster.nodes;
 
-    store->left = 3; /* timers, the idle handle */
+    store->left = 3; /* timers */
     for (takt_link *at = nodes->next; at != nodes; at = at->next)
         fail_all(&TAKT_HOLDER(at, takt_redis_node, link)->waiting, TAKT_E_CANCELED);
     fail_all(&store->cluster.pausing, TAKT_E_CANCELED);
     fail_all(&store->batch.gathered, TAKT_E_CANCELED);
-    takt_redis_batch_close(store, on_idle_closed);
+    takt_redis_batch_close(store, on_batch_closed);
     uv_close((uv_handle_t *)&store->timer, on_timer_closed);
     uv_close((uv_handle_t *)&store->cluster.timer, on_cluster_timer_closed);
     store->left += takt_redis_cluster_close(&store->cluster); /* cancels the calls that were sent */

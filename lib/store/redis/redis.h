@@ -70,7 +70,7 @@ struct takt_redis_store {
     /* fires when the oldest job must be given up, or calls must fail; keeps the loop alive while
      * there are calls */
     uv_timer_t timer;
-    takt_link jobs;   /* in the order of submission */
+    takt_link jobs;   /* in the order of their time-outs */
     takt_link idle;   /* jobs for reuse */
     takt_link failed; /* calls that fail on the loop's next turn */
     takt_timeout timeout;
@@ -78,7 +78,7 @@ struct takt_redis_store {
     char text[TAKT_ERROR_TEXT_SIZE]; /* why a call has failed last */
 
     bool closing;
-    int left; /* to close: two timers, the idle handle, the nodes */
+    int left; /* to close: three timers, the nodes */
     takt_store_options options;
     void (*closed)(void *data);
     void *data;
