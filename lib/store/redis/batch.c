@@ -13,11 +13,10 @@
 #define ARGUMENTS     (1 + TAKT_INNER_MAX)
 #define KEYS_MAX      (TAKT_BATCH_MAX * TAKT_SCRIPT_CALL_NAMES)
 #define ARGUMENTS_MAX (TAKT_BATCH_MAX * ARGUMENTS)
-#define TRIES_MAX     3 /* to load the script */
-#define UNDER_WAY_MAX 8 /* batches: the last one is answered within the time-out */
-#define APART_MS      20 /* between two, if the first one is not answered: what a server takes for it \
-                          */
-#define WORDS_MAX (HEAD + KEYS_MAX + 1 + ARGUMENTS_MAX)
+#define TRIES_MAX     3  /* to load the script */
+#define UNDER_WAY_MAX 8  /* batches: the last one is answered within the time-out */
+#define APART_MS      20 /* between full ones: what a server takes for one */
+#define WORDS_MAX     (HEAD + KEYS_MAX + 1 + ARGUMENTS_MAX)
 #define REPLY_MAX                                                                                  \
     (1 + TAKT_AWARD_HEAD + TAKT_PERMITS_VALUES + TAKT_AWARD_RUN * TAKT_RUNS_MAX + TAKT_AWARD_TAG)
 
