@@ -20,7 +20,6 @@ static const struct {
     {"{\"id\":\"\",\"limit\":\"a\"}", "id: it has 0 bytes"},
     {"{\"id\":17,\"limit\":\"a\"}", "id: it must be a string"},
     {"{\"id\":\"a\\nb\",\"limit\":\"a\"}", "id: it has a control character"},
-    {"{\"id\":\"a\\u0000b\",\"limit\":\"a\"}", "not JSON"},
     {"{\"id\":\"1\",\"limit\":7}", "limit: it must be a string"},
     {"{\"id\":\"1\",\"limit\":\"a\",\"key\":[]}", "key: it must be a string"},
     {"{\"id\":\"1\",\"limit\":\"a\",\"key\":\"\"}", "key: it has 0 bytes"},
