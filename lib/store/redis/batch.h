@@ -4,11 +4,10 @@
  * A worker with many inner keys has many claims at once.  Those of one turn of the loop, and those
  * that come while others are under way, go to the server together, up to TAKT_BATCH_MAX
  * (core/ledger.h: the scheduler uses it, too).  A full batch waits for those under way for some
- * milliseconds only: otherwise a distant server would answer one batch in each round trip.  A
- * server that is near gets it as soon as it has answered, and then it tells of all that has come
- * meanwhile.  Each claim is decided by itself, as if they came one after the other
- * (lua/claims.lua), and is answered by itself.  If the server does not have the script, they are
- * sent alone.  Awards that wait for replicas are not batched.
+ * milliseconds only: otherwise a distant server would answer one batch in each round trip.  Each
+ * claim is decided by itself, as if they came one after the other (lua/claims.lua), and is answered
+ * by itself.  If the server does not have the script, they are sent alone.  Awards that wait for
+ * replicas are not batched.
  */
 #ifndef TAKT_STORE_REDIS_BATCH_H
 #define TAKT_STORE_REDIS_BATCH_H
