@@ -1,8 +1,8 @@
 -- claim_restate.lua: a worker's places become what its wants say (core/claim_restate.c).
 -- needs: claim_wants claim_turn
 
--- The worker's places as its wants tell of them. `old`: those before the claim. `told`: on a level inside, what
--- amounts of the claim are there.
+-- The worker's places as its wants state them. `old`: those before the claim. `told`: on a level inside, the function
+-- that gives what the amounts of a want are there.
 function claim.tell(old, told)
     local unlisted, last, own = claim.waiting, -1, {}
     for _, want in ipairs(claim.wants) do

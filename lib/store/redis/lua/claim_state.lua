@@ -1,5 +1,5 @@
--- claim_state.lua: what a claim is told, and what it decides; KEYS and ARGV are those of claim.lua. Its functions are
--- in claim_*.lua and claim.lua; among tenants tenants_claim.lua replaces some.
+-- claim_state.lua: the table of a claim: what the worker states (KEYS and ARGV are those of claim.lua), and what is
+-- decided. Its functions are in claim_*.lua and claim.lua. Among tenants tenants_claim.lua replaces some of them.
 -- needs: quick quick_line quick_permits holders tenants_claim levels inner_line overflow offers worth
 
 local claim = {

@@ -1,7 +1,7 @@
 -- claim_wants.lua: reads what the worker's waiters want.
 -- needs: claim_state
 
--- Reads the cost and the amounts of further units. `told` is what the slots of the want are told to be for.
+-- Reads the cost and the amounts of further units. `told` is the text of both: a reply with slots repeats it.
 local function read_cost(want, told)
     local more
     want.cost, more = read_amounts(told)
